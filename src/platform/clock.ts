@@ -1,0 +1,43 @@
+/** Time of this process. Leases and due times use the database's clock, never this one. */
+export const now = (): Date => new Date();
+
+/** Milliseconds that only ever grow, for measuring. */
+export const elapsedMs = (): number => performance.now();
+
+/** Resolves after `ms`, or as soon as the signal aborts; it never rejects. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    signal?.addEventListener('abort', done);
+  });
+}
+
+/** Calls `tick` every `ms` until stopped; it does not keep the process alive. */
+export function every(ms: number, tick: () => void): { stop(): void } {
+  const timer = setInterval(tick, ms);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Rejects with `onTimeout()` when the promise takes longer than `ms`. */
+export async function withTimeout<T>(
+  promise: Promise<T>,
+  ms: number,
+  onTimeout: () => Error,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(onTimeout()), ms);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

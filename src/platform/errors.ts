@@ -1,0 +1,62 @@
+import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
+
+/** What a caller may add to an error beside its code and message. */
+export type ErrorOptions = {
+  readonly cause?: unknown;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Overrides the table in error-codes.ts, for example when a fault turns out to be permanent. */
+  readonly retryable?: boolean;
+};
+
+/** The one error class of the project: a stable code, a message for people, details for programs. */
+export class DialecticError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'DialecticError';
+    this.code = code;
+    this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
+    this.details = options.details ?? {};
+  }
+
+  /** What the person who reads the message can do about it. */
+  get action(): string {
+    return ERROR_CODES[this.code].action;
+  }
+
+  get exitCode(): number {
+    return ERROR_CODES[this.code].exitCode;
+  }
+
+  get httpStatus(): number {
+    return ERROR_CODES[this.code].httpStatus;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return {
+      code: this.code,
+      message: this.message,
+      action: this.action,
+      retryable: this.retryable,
+      details: this.details,
+    };
+  }
+}
+
+/** Wraps whatever was thrown; an error that carries a code keeps it. */
+export function toDialecticError(thrown: unknown): DialecticError {
+  if (thrown instanceof DialecticError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new DialecticError('internal_error', message, { cause: thrown });
+}
+
+/** Asserts that a statement which must hit a row did, and narrows its type. */
+export function requireRow<Row>(row: Row | undefined, what: string): Row {
+  if (row === undefined) {
+    throw new DialecticError('not_found', `No such ${what}.`, { details: { what } });
+  }
+  return row;
+}
