@@ -26,10 +26,10 @@ type Account = { uid: number; gid: number } | Record<string, never>;
 /**
  * Copies the binaries to a folder of their own, makes a cluster and starts it on a free port.
  *
- * PostgreSQL refuses to run as root and the repository may lie where no other account can enter, so
- * as root everything is put under the temporary folder and runs as `postgres`, or as `nobody` where
- * there is no such account. The copy also gets the library links that the package makes in an install
- * script, which npm does not run unless told to.
+ * PostgreSQL refuses to run as root and the repository may lie where no other account can enter,
+ * so as root everything is put under the temporary folder and runs as `postgres`, or as `nobody`
+ * where there is no such account. The copy also gets the library links that the package makes in an
+ * install script, which npm does not run unless told to.
  */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const account = await serverAccount();

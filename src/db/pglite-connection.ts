@@ -9,9 +9,9 @@ const threadUrl = new URL(`./pglite-thread.${extension}`, import.meta.url);
 export type ThreadEnd = 'disk-full' | 'crashed' | 'closed';
 
 /**
- * One PGlite in a thread of its own, reached through PostgreSQL's wire protocol: the client above it
- * is the same node-postgres that talks to a server. On the main thread a tight query loop would stop
- * every timer of the process, heartbeats included.
+ * One PGlite in a thread of its own, reached through PostgreSQL's wire protocol: the client above
+ * it is the same node-postgres that talks to a server. On the main thread a tight query loop would
+ * stop every timer of the process, heartbeats included.
  */
 export class PgliteThread {
   readonly #worker: Worker;

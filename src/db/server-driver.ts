@@ -29,6 +29,8 @@ export class ServerDriver implements Driver {
     };
     this.#pool = new pg.Pool({ ...this.#config, max: options.connections ?? 10 });
     this.#pool.on('error', () => {}); // an idle connection that dies is replaced on next use
+    // One that dies while it is held fails its statement; without a listener it would end the process.
+    this.#pool.on('connect', (client) => void client.on('error', () => {}));
   }
 
   static async open(url: string, options: ServerOptions = {}): Promise<ServerDriver> {
