@@ -8,6 +8,13 @@ export type HeldConnection = {
   readonly release: (broken?: boolean) => void;
 };
 
+/** A lock on an id, taken again by itself when the connection was lost. */
+export type Presence = {
+  /** How long the lock has been held without a break; 0 while it is not. */
+  heldForMs(): number;
+  end(): Promise<void>;
+};
+
 /** How the rest of the program reaches PostgreSQL: embedded in a thread, or on a server. */
 export interface Driver {
   readonly kind: 'embedded' | 'server';
@@ -15,6 +22,11 @@ export interface Driver {
   acquire(): Promise<HeldConnection>;
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
+  /**
+   * Shows the other processes that this one is alive, by a lock that ends with its connection.
+   * Undefined where no other process can be: the embedded database.
+   */
+  announce(id: string): Promise<Presence | undefined>;
   /** Resolves when there is room to write; at once unless `storage_full` was thrown. */
   untilWritable(signal?: AbortSignal): Promise<void>;
   /** The coded error behind a failed statement, where the driver knows more than the statement. */

@@ -100,6 +100,10 @@ export class EmbeddedDriver implements Driver {
     return async () => void listeners.delete(onNotify);
   }
 
+  async announce(): Promise<undefined> {
+    return undefined; // the directory lock says it: there is no other process
+  }
+
   async untilWritable(signal?: AbortSignal): Promise<void> {
     while (this.#fullSince !== undefined && !this.#closed && !signal?.aborted) {
       await sleep(200, signal);

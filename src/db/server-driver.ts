@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
-import type { Driver, HeldConnection } from './driver.ts';
+import type { Driver, HeldConnection, Presence } from './driver.ts';
+import { announcePresence } from './presence.ts';
 import { valueParsers } from './value-parsers.ts';
 
 export type ServerOptions = { readonly connections?: number };
@@ -68,6 +69,10 @@ export class ServerDriver implements Driver {
     });
     await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     return async () => void listeners.delete(onNotify);
+  }
+
+  async announce(id: string): Promise<Presence> {
+    return announcePresence(this.#config, id);
   }
 
   /** A server does not say when it has room again; waiting a little and trying is all there is. */

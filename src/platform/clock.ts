@@ -18,6 +18,9 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Lets everything that is ready run first, I/O included. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Calls `tick` every `ms` until stopped; it does not keep the process alive. */
 export function every(ms: number, tick: () => void): { stop(): void } {
   const timer = setInterval(tick, ms);

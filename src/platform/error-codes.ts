@@ -159,6 +159,48 @@ export const ERROR_CODES = {
     'An event cursor does not parse.',
     'Send the cursor exactly as it was received, or none to read from the start.',
   ),
+  lease_lost: entry(
+    5,
+    409,
+    false,
+    'Another worker took the job over; nothing of this attempt was kept.',
+    'Nothing: the other worker goes on with the job.',
+  ),
+  job_type_unknown: entry(
+    2,
+    400,
+    false,
+    'There is no such job type, or no handler for it.',
+    'Use PLAN, EXECUTE or RENDER, and a worker that handles it.',
+  ),
+  job_payload_invalid: entry(
+    2,
+    422,
+    false,
+    'The payload of a job does not have the shape that its handler expects.',
+    'Correct the payload; the message names the field.',
+  ),
+  job_cycle: entry(
+    2,
+    422,
+    false,
+    'Jobs wait for each other in a circle.',
+    'Remove one of the prerequisites that the details list.',
+  ),
+  parent_finished: entry(
+    5,
+    409,
+    false,
+    'A job that is over cannot get children.',
+    'Retry the parent first, or start a new one.',
+  ),
+  job_transition_refused: entry(
+    5,
+    409,
+    false,
+    'A job cannot go from its status to the one asked for.',
+    'Read the current status; only what is over can be retried, only what lives cancelled.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

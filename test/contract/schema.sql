@@ -7,6 +7,9 @@ api_tokens.token_hash bytea not null
 api_tokens.created_at timestamp with time zone not null default app_now()
 api_tokens.expires_at timestamp with time zone
 api_tokens.revoked_at timestamp with time zone
+concurrency_limits.tenant_id uuid not null
+concurrency_limits.key text not null
+concurrency_limits.max_running integer not null
 events.tenant_id uuid not null
 events.tx xid8 not null default pg_current_xact_id()
 events.id bigint not null identity
@@ -14,6 +17,44 @@ events.topic text not null
 events.kind text not null
 events.payload jsonb not null default '{}'::jsonb
 events.created_at timestamp with time zone not null default app_now()
+jobs.tenant_id uuid not null
+jobs.id uuid not null
+jobs.seq bigint not null identity
+jobs.session_id uuid not null
+jobs.stage_run_id uuid
+jobs.lane_id uuid
+jobs.step_key text
+jobs.job_type text not null
+jobs.counts boolean not null default (job_type <> 'RENDER'::text)
+jobs.status text not null default 'pending'::text
+jobs.parent_job_id uuid
+jobs.prerequisite_job_id uuid
+jobs.chain_id uuid not null
+jobs.continued boolean not null default false
+jobs.dependency_policy text not null default 'all'::text
+jobs.quorum integer
+jobs.degraded boolean not null default false
+jobs.concurrency_key text
+jobs.attempt integer not null default 0
+jobs.max_attempts integer not null default 5
+jobs.takeovers integer not null default 0
+jobs.run_after timestamp with time zone not null default app_now()
+jobs.worker_id uuid
+jobs.lease_token uuid
+jobs.lease_until timestamp with time zone
+jobs.input_digest text
+jobs.idempotency_key text
+jobs.payload jsonb not null default '{}'::jsonb
+jobs.error jsonb
+jobs.created_at timestamp with time zone not null default app_now()
+jobs.started_at timestamp with time zone
+jobs.finished_at timestamp with time zone
+lane_steps.tenant_id uuid not null
+lane_steps.stage_run_id uuid not null
+lane_steps.lane_id uuid not null
+lane_steps.step_key text not null
+lane_steps.state text not null
+lane_steps.degraded boolean not null default false
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -27,6 +68,22 @@ schema_migrations.version integer not null
 schema_migrations.name text not null
 schema_migrations.digest text not null
 schema_migrations.applied_at timestamp with time zone not null default now()
+sessions.tenant_id uuid not null
+sessions.id uuid not null
+sessions.status text not null default 'running'::text
+sessions.gates text[] not null default '{}'::text[]
+sessions.max_running integer
+sessions.created_at timestamp with time zone not null default app_now()
+stage_runs.tenant_id uuid not null
+stage_runs.id uuid not null
+stage_runs.session_id uuid not null
+stage_runs.iteration integer not null
+stage_runs.stage_key text not null
+stage_runs.state text not null default 'running'::text
+stage_runs.version bigint not null default 0
+stage_runs.degraded boolean not null default false
+stage_runs.created_at timestamp with time zone not null default app_now()
+stage_runs.finished_at timestamp with time zone
 tenants.tenant_id uuid not null
 tenants.name text not null
 tenants.created_at timestamp with time zone not null default app_now()
@@ -41,15 +98,41 @@ users.created_at timestamp with time zone not null default app_now()
 api_tokens api_tokens_pkey PRIMARY KEY (tenant_id, id)
 api_tokens api_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
 api_tokens api_tokens_token_hash_key UNIQUE (token_hash)
+concurrency_limits concurrency_limits_max_running_check CHECK ((max_running > 0))
+concurrency_limits concurrency_limits_pkey PRIMARY KEY (tenant_id, key)
+concurrency_limits concurrency_limits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 events events_kind_check CHECK ((kind <> ''::text))
 events events_pkey PRIMARY KEY (tenant_id, tx, id)
 events events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 events events_topic_check CHECK ((topic <> ''::text))
+jobs jobs_dependency_policy_check CHECK ((dependency_policy = ANY (ARRAY['all'::text, 'quorum'::text, 'any'::text])))
+jobs jobs_job_type_check CHECK ((job_type = ANY (ARRAY['PLAN'::text, 'EXECUTE'::text, 'RENDER'::text])))
+jobs jobs_max_attempts_check CHECK ((max_attempts > 0))
+jobs jobs_pkey PRIMARY KEY (tenant_id, id)
+jobs jobs_quorum_check CHECK ((quorum > 0))
+jobs jobs_tenant_id_chain_id_fkey FOREIGN KEY (tenant_id, chain_id) REFERENCES jobs(tenant_id, id)
+jobs jobs_tenant_id_idempotency_key_key UNIQUE (tenant_id, idempotency_key)
+jobs jobs_tenant_id_parent_job_id_fkey FOREIGN KEY (tenant_id, parent_job_id) REFERENCES jobs(tenant_id, id)
+jobs jobs_tenant_id_prerequisite_job_id_fkey FOREIGN KEY (tenant_id, prerequisite_job_id) REFERENCES jobs(tenant_id, id)
+jobs jobs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
+lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
+lane_steps lane_steps_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
+lane_steps lane_steps_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 notices notices_message_check CHECK ((message <> ''::text))
 notices notices_pkey PRIMARY KEY (tenant_id, id)
 notices notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
 notices notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 schema_migrations schema_migrations_pkey PRIMARY KEY (version)
+sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text, 'budget'::text, 'approval'::text, 'storage'::text]))
+sessions sessions_max_running_check CHECK ((max_running > 0))
+sessions sessions_pkey PRIMARY KEY (tenant_id, id)
+sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'running'::text, 'awaiting_review'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+stage_runs stage_runs_pkey PRIMARY KEY (tenant_id, id)
+stage_runs stage_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+stage_runs stage_runs_tenant_id_session_id_iteration_stage_key_key UNIQUE (tenant_id, session_id, iteration, stage_key)
 tenants tenants_name_check CHECK ((name <> ''::text))
 tenants tenants_pkey PRIMARY KEY (tenant_id)
 users users_email_check CHECK ((email <> ''::text))
@@ -61,30 +144,60 @@ users users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 CREATE UNIQUE INDEX api_tokens_pkey ON public.api_tokens USING btree (tenant_id, id)
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (token_hash)
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
+CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
 CREATE UNIQUE INDEX events_pkey ON public.events USING btree (tenant_id, tx, id)
 CREATE INDEX events_topic ON public.events USING btree (tenant_id, topic, tx, id)
+CREATE INDEX jobs_at_barrier ON public.jobs USING btree (tenant_id, stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
+CREATE INDEX jobs_children ON public.jobs USING btree (tenant_id, parent_job_id, status) WHERE counts
+CREATE INDEX jobs_due ON public.jobs USING btree (session_id, run_after, seq) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text]))
+CREATE INDEX jobs_of_session ON public.jobs USING btree (tenant_id, session_id, seq)
+CREATE INDEX jobs_of_stage_run ON public.jobs USING btree (tenant_id, stage_run_id) WHERE (parent_job_id IS NULL)
+CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (tenant_id, id)
+CREATE INDEX jobs_running ON public.jobs USING btree (session_id, worker_id) WHERE (status = 'processing'::text)
+CREATE UNIQUE INDEX jobs_tenant_id_idempotency_key_key ON public.jobs USING btree (tenant_id, idempotency_key)
+CREATE INDEX jobs_waiting ON public.jobs USING btree (tenant_id, prerequisite_job_id) WHERE (status = 'waiting_for_prerequisite'::text)
+CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (tenant_id, id)
 CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (version)
+CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
+CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
+CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
+CREATE UNIQUE INDEX stage_runs_tenant_id_session_id_iteration_stage_key_key ON public.stage_runs USING btree (tenant_id, session_id, iteration, stage_key)
 CREATE UNIQUE INDEX tenants_pkey ON public.tenants USING btree (tenant_id)
 CREATE UNIQUE INDEX users_pkey ON public.users USING btree (tenant_id, id)
 CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenant_id, email)
 
 -- row-level security
 api_tokens enabled=t forced=t
+concurrency_limits enabled=t forced=t
 events enabled=t forced=t
+jobs enabled=t forced=t
+lane_steps enabled=t forced=t
 notices enabled=t forced=t
 schema_migrations enabled=f forced=f
+sessions enabled=t forced=t
+stage_runs enabled=t forced=t
 tenants enabled=t forced=t
 users enabled=t forced=t
 
 -- policies
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+stage_runs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+stage_runs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 tenants dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 tenants tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 users dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
@@ -93,10 +206,20 @@ users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_te
 -- grants
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
+concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
+concurrency_limits dialectic_worker SELECT, UPDATE
 events dialectic_app INSERT, SELECT
 events dialectic_worker INSERT, SELECT
+jobs dialectic_app INSERT, SELECT, UPDATE
+jobs dialectic_worker INSERT, SELECT, UPDATE
+lane_steps dialectic_app INSERT, SELECT, UPDATE
+lane_steps dialectic_worker INSERT, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
+sessions dialectic_app INSERT, SELECT, UPDATE
+sessions dialectic_worker SELECT, UPDATE
+stage_runs dialectic_app INSERT, SELECT, UPDATE
+stage_runs dialectic_worker SELECT, UPDATE
 tenants dialectic_app SELECT
 tenants dialectic_auth INSERT, SELECT
 users dialectic_app DELETE, INSERT, SELECT, UPDATE
@@ -105,6 +228,9 @@ users dialectic_auth INSERT, SELECT
 -- triggers
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
+CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
+CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
+CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
 
 -- functions
 CREATE OR REPLACE FUNCTION public.app_now()
@@ -112,11 +238,235 @@ CREATE OR REPLACE FUNCTION public.app_now()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('dialectic.now'::text, true), ''::text))::timestamp with time zone, statement_timestamp())
+CREATE OR REPLACE FUNCTION public.cancel_children(ended job_end[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update jobs c set status = 'cancelled', finished_at = app_now(),
+    error = jsonb_build_object('code', 'parent_ended',
+      'message', 'The job above this one ended before it could start.',
+      'details', jsonb_build_object('jobId', e.id))
+  from unnest(ended) as e
+  where e.status in ('failed', 'cancelled') and c.tenant_id = e.tenant_id
+    and c.parent_job_id = e.id and c.counts
+    and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation',
+      'waiting_for_children', 'waiting_for_lanes', 'waiting_for_prerequisite');
+end
+$function$
+CREATE OR REPLACE FUNCTION public.children_by_step(of_tenant uuid, of_parent uuid)
+ RETURNS TABLE(step_key text, open integer, succeeded integer, needed integer, lost boolean)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select c.step_key,
+    count(*) filter (where not is_over(c.status))::int,
+    count(*) filter (where c.status in ('completed', 'superseded'))::int,
+    case min(c.dependency_policy)
+      when 'any' then 1
+      when 'quorum' then coalesce(min(c.quorum), count(*)::int / 2 + 1)
+      else count(*)::int
+    end,
+    coalesce(bool_or(c.status in ('failed', 'cancelled')), false)
+  from jobs c
+  where c.tenant_id = of_tenant and c.parent_job_id = of_parent and c.counts and not c.continued
+  group by c.step_key
+$function$
+CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval)
+ RETURNS SETOF jobs
+ LANGUAGE plpgsql
+AS $function$
+declare
+  remaining int := batch;
+  room int;
+  got int;
+  s record;
+begin
+  for pass in 1..2 loop
+    for s in
+      select x.tenant_id, x.id, x.max_running, count(*) over () as sessions,
+        exists (select from concurrency_limits l where l.tenant_id = x.tenant_id) as limited
+      from sessions x
+      where x.status = 'running' and x.gates = '{}' and exists (
+        select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+          and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
+      order by random()
+    loop
+      room := case pass when 1 then least(remaining, (batch + s.sessions - 1) / s.sessions)
+        else remaining end;
+      if s.max_running is not null then
+        perform 1 from sessions x where x.tenant_id = s.tenant_id and x.id = s.id
+          for update skip locked;
+        continue when not found;
+        room := least(room, s.max_running - (select count(*) from jobs j
+          where j.session_id = s.id and j.status = 'processing'));
+      end if;
+      continue when room <= 0;
+      if s.limited then
+        return query select * from claim_limited(for_worker, s.tenant_id, s.id, room, lease);
+      else
+        return query
+          with due as (
+            select j.tenant_id, j.id from jobs j
+            where j.session_id = s.id and j.run_after <= app_now()
+              and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+            order by j.run_after, j.seq limit room for update skip locked)
+          update jobs j set status = 'processing', worker_id = for_worker,
+            lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+            started_at = coalesce(j.started_at, app_now())
+          from due where j.tenant_id = due.tenant_id and j.id = due.id
+          returning j.*;
+      end if;
+      get diagnostics got = row_count;
+      remaining := remaining - got;
+      exit when remaining <= 0;
+    end loop;
+    exit when remaining <= 0;
+  end loop;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_tenant uuid, of_session uuid, room integer, lease interval)
+ RETURNS SETOF jobs
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from concurrency_limits l where l.tenant_id = of_tenant for update skip locked;
+  if not found then
+    return;
+  end if;
+  return query
+    with candidates as (
+      select j.id, j.run_after, j.seq, l.max_running,
+        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth,
+        (select count(*) from jobs r where r.tenant_id = of_tenant and r.status = 'processing'
+          and r.concurrency_key = j.concurrency_key) as running
+      from jobs j left join concurrency_limits l
+        on l.tenant_id = of_tenant and l.key = j.concurrency_key
+      where j.session_id = of_session and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+    ), due as (
+      select j.id from jobs j
+      where j.tenant_id = of_tenant
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        and j.id in (select c.id from candidates c
+          where c.max_running is null or c.nth <= c.max_running - c.running
+          order by c.run_after, c.seq limit room)
+      for update skip locked)
+    update jobs j set status = 'processing', worker_id = for_worker,
+      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+      started_at = coalesce(j.started_at, app_now())
+    from due where j.tenant_id = of_tenant and j.id = due.id
+    returning j.*;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
+ RETURNS SETOF uuid
+ LANGUAGE sql
+AS $function$
+  update jobs j set status = 'completed', finished_at = app_now(), error = null,
+    worker_id = null, lease_token = null, lease_until = null
+  from unnest(tenants, ids, tokens) as d (tenant_id, id, token)
+  where j.tenant_id = d.tenant_id and j.id = d.id and j.lease_token = d.token
+    and j.status = 'processing'
+  returning j.id
+$function$
 CREATE OR REPLACE FUNCTION public.current_tenant()
  RETURNS uuid
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
+CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, lease interval)
+ RETURNS SETOF uuid
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query select j.lease_token from jobs j
+    where j.worker_id = of_worker and j.status = 'processing';
+  with mine as (
+    select j.tenant_id, j.id from jobs j
+    where j.worker_id = of_worker and j.status = 'processing' for update skip locked)
+  update jobs j set lease_until = app_now() + lease
+  from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.handle_job_completion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ended job_end[];
+begin
+  insert into events (tenant_id, topic, kind, payload)
+  select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
+    jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
+  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+  where n.status <> o.status
+  group by n.tenant_id, n.session_id, n.status;
+
+  select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
+    n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
+  into ended
+  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
+    and not n.continued;
+  if ended is null then
+    return null;
+  end if;
+
+  if exists (select from unnest(ended) as e where e.stage_run_id is not null) then
+    perform settle_lanes(ended);
+  end if;
+  if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
+    perform settle_parents(ended);
+  end if;
+  perform wake_waiters(ended);
+  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+    perform cancel_children(ended);
+  end if;
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.handle_job_insertion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from jobs p
+    where (p.tenant_id, p.id) in (
+      select tenant_id, unnest(array[parent_job_id, prerequisite_job_id]) from new_rows)
+    order by p.id for share;
+
+  if exists (
+    select from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
+    where n.counts and is_over(p.status)
+  ) then
+    raise exception 'a job that is over cannot get children'
+      using errcode = 'DX000', hint = 'parent_finished';
+  end if;
+
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
+  where counts and parent_job_id is not null and stage_run_id is not null
+    and lane_id is not null and step_key is not null
+  on conflict (tenant_id, stage_run_id, lane_id, step_key)
+    do update set state = 'running', degraded = false;
+
+  -- A prerequisite that is over already has woken its waiters before this one was there.
+  perform wake_waiters(array_agg(
+    row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
+      p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
+      p.dependency_policy)::job_end))
+  from jobs p
+  where is_over(p.status) and not p.continued and (p.tenant_id, p.chain_id) in (
+    select tenant_id, prerequisite_job_id from new_rows where status = 'waiting_for_prerequisite');
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.is_over(status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text]))
 CREATE OR REPLACE PROCEDURE public.isolate_table(IN table_name text, IN privileges text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -132,11 +482,19 @@ begin
   execute format('grant %s on %I to dialectic_app', privileges, table_name);
 end
 $procedure$
+CREATE OR REPLACE FUNCTION public.may_follow(from_status text, to_status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE from_status WHEN 'pending'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'retrying'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_next_step'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_continuation'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'processing'::text THEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text, 'retrying'::text, 'pending'::text, 'pending_next_step'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])) WHEN 'waiting_for_children'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_lanes'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_prerequisite'::text THEN (to_status = ANY (ARRAY['pending'::text, 'cancelled'::text, 'failed'::text])) WHEN 'completed'::text THEN (to_status = 'superseded'::text) WHEN 'failed'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) WHEN 'cancelled'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) ELSE false END
 CREATE OR REPLACE FUNCTION public.notify_events()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
+  if current_setting('dialectic.quiet', true) = 'on' then
+    return null;
+  end if;
   perform pg_notify('dialectic_events', tenant_id::text)
     from (select distinct tenant_id from added) as tenants;
   return null;
@@ -160,5 +518,151 @@ AS $function$
 begin
   raise exception '% is append-only', tg_table_name
     using errcode = 'DX000', hint = 'access_denied';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.refuse_transition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a job that is % cannot become %', old.status, new.status
+    using errcode = 'DX000', hint = 'job_transition_refused';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean)
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  with gone as materialized (
+    select w.worker_id from (
+      select distinct j.worker_id from jobs j
+      where j.status = 'processing' and j.worker_id <> by_worker) as w
+    where look_for_locks
+      and pg_try_advisory_xact_lock(hashtextextended(w.worker_id::text, 0))
+  ), taken as (
+    select j.tenant_id, j.id from jobs j
+    where j.status = 'processing'
+      and (j.lease_until < app_now() or j.worker_id in (select worker_id from gone))
+    for update skip locked
+  ), requeued as (
+    update jobs j set status = 'pending', takeovers = j.takeovers + 1,
+      worker_id = null, lease_token = null, lease_until = null,
+      run_after = app_now() + case when j.takeovers < 20 then interval '0'
+        else least(10, j.takeovers - 19) * interval '1 second' end
+    from taken where j.tenant_id = taken.tenant_id and j.id = taken.id
+    returning 1
+  )
+  select count(*) from requeued
+$function$
+CREATE OR REPLACE FUNCTION public.settle_lanes(ended job_end[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from stage_runs r
+    where (r.tenant_id, r.id) in (select e.tenant_id, e.stage_run_id from unnest(ended) as e)
+    order by r.id for update;
+
+  update lane_steps l set
+    state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
+    degraded = g.lost and g.succeeded >= g.needed
+  from (
+    select distinct tenant_id, stage_run_id, lane_id, parent_job_id, step_key
+    from unnest(ended) where counts and lane_id is not null and parent_job_id is not null
+  ) as e
+  cross join lateral children_by_step(e.tenant_id, e.parent_job_id) as g
+  where g.step_key = e.step_key and (g.open = 0 or (g.lost and g.needed > g.succeeded + g.open))
+    and l.tenant_id = e.tenant_id and l.stage_run_id = e.stage_run_id
+    and l.lane_id = e.lane_id and l.step_key = e.step_key;
+
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  select tenant_id, stage_run_id, lane_id, '*', 'failed' from unnest(ended)
+  where parent_job_id is null and lane_id is not null and stage_run_id is not null
+    and status in ('failed', 'cancelled')
+  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
+
+  update stage_runs r set version = version + 1,
+    state = coalesce(o.outcome, r.state), degraded = r.degraded or coalesce(o.lost, false),
+    finished_at = case when o.outcome is null then r.finished_at else app_now() end
+  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
+  cross join lateral (
+    select case when bool_and(is_over(j.status)) then
+        case when bool_or(j.status = 'completed') then 'completed'
+          when bool_or(j.status = 'failed') then 'failed' else 'cancelled' end
+      end as outcome,
+      bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
+    from jobs j
+    where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
+      and j.parent_job_id is null
+  ) as o
+  where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
+
+  update jobs w set status = 'pending_next_step', run_after = app_now()
+  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
+  where w.tenant_id = e.tenant_id and w.stage_run_id = e.stage_run_id
+    and w.status = 'waiting_for_lanes';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.settle_parents(ended job_end[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from jobs p
+    where (p.tenant_id, p.id) in (
+      select e.tenant_id, e.parent_job_id from unnest(ended) as e
+      where e.parent_job_id is not null and e.counts)
+    order by p.id for update;
+
+  update jobs p set status = 'failed', finished_at = app_now(), lease_token = null, worker_id = null,
+    error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+      'details', jsonb_build_object('jobId', e.id))
+  from (
+    select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+    where parent_job_id is not null and counts and status <> 'completed'
+      and dependency_policy = 'all'
+    order by tenant_id, parent_job_id, id
+  ) as e
+  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+
+  update jobs p set
+    status = case when s.missed then 'failed' else 'pending_next_step' end,
+    run_after = case when s.missed then p.run_after else app_now() end,
+    finished_at = case when s.missed then app_now() end,
+    degraded = p.degraded or s.lost,
+    error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
+      'message', 'Too few jobs of a step succeeded.') end
+  from (
+    select distinct tenant_id, parent_job_id from unnest(ended)
+    where parent_job_id is not null and counts
+  ) as e
+  cross join lateral (
+    select coalesce(bool_or(g.lost), false) as lost,
+      coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
+    from children_by_step(e.tenant_id, e.parent_job_id) as g
+  ) as s
+  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and p.status = 'waiting_for_children'
+    and not exists (
+      select from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id and c.counts
+        and c.status in ('pending', 'processing', 'retrying', 'pending_next_step',
+          'pending_continuation', 'waiting_for_children', 'waiting_for_lanes',
+          'waiting_for_prerequisite'));
+end
+$function$
+CREATE OR REPLACE FUNCTION public.wake_waiters(ended job_end[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update jobs w set
+    status = case when e.status = 'completed' then 'pending' else 'failed' end,
+    finished_at = case when e.status = 'completed' then null else app_now() end,
+    error = case when e.status = 'completed' then w.error
+      else jsonb_build_object('code', 'prerequisite_failed',
+        'message', 'The job that this one waits for did not succeed.',
+        'details', jsonb_build_object('jobId', e.id)) end
+  from unnest(ended) as e
+  where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+    and w.status = 'waiting_for_prerequisite';
 end
 $function$

@@ -28,9 +28,13 @@ $$;
 create trigger events_append_only before update or delete or truncate on events
   execute function refuse_change();
 
--- A hint for readers, one for each tenant of a statement; they poll all the same.
+-- A hint for readers, one for each tenant of a statement; they poll all the same. PostgreSQL commits
+-- transactions that notify one after another, so workers keep quiet here and send hints apart.
 create function notify_events() returns trigger language plpgsql as $$
 begin
+  if current_setting('dialectic.quiet', true) = 'on' then
+    return null;
+  end if;
   perform pg_notify('dialectic_events', tenant_id::text)
     from (select distinct tenant_id from added) as tenants;
   return null;

@@ -1,0 +1,46 @@
+import type { Database } from '../db/database.ts';
+import { nextTurn } from '../platform/clock.ts';
+import { completeJobs } from './queries.ts';
+import type { Job } from './types.ts';
+
+/**
+ * Completes jobs that had no effects in groups: while one statement is under way the next group
+ * gathers. One commit for many jobs is what makes the table a fast queue.
+ */
+export class CompletionBatch {
+  readonly #database: Database;
+  readonly #settled: (lost: readonly Job[]) => void;
+  #waiting: Job[] = [];
+  #flushing: Promise<void> | undefined;
+
+  constructor(database: Database, settled: (lost: readonly Job[]) => void) {
+    this.#database = database;
+    this.#settled = settled;
+  }
+
+  add(job: Job): void {
+    this.#waiting.push(job);
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Resolves when everything that was added is settled. */
+  async drain(): Promise<void> {
+    while (this.#flushing) await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        const done = new Set(await completeJobs(this.#database, group));
+        this.#settled(group.filter((job) => !done.has(job.id)));
+      } catch {
+        // Their leases run out or their worker's lock is gone, and someone runs them again.
+        this.#settled(group);
+      }
+    }
+    this.#flushing = undefined;
+  }
+}

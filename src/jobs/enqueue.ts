@@ -1,0 +1,126 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { JOB_TYPES, type JobStatus } from './transitions.ts';
+import type { NewJob } from './types.ts';
+
+export const JOBS_CHANNEL = 'dialectic_jobs';
+
+type InsertOptions = {
+  /** Set for the next link of a chain. */
+  readonly chainId?: string;
+  readonly status?: JobStatus;
+};
+
+/**
+ * Inserts jobs in the caller's transaction and tells the workers. A job whose idempotency key is
+ * already there is not inserted again; its id is the first one's.
+ */
+export async function enqueueJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<string[]> {
+  const ids = await insertJobs(tx, jobs);
+  await tx.query(`select pg_notify('${JOBS_CHANNEL}', '')`);
+  return ids;
+}
+
+/** As enqueueJobs, without the hint: for the worker, which looks for more work by itself. */
+export async function insertJobs(
+  tx: Transaction,
+  jobs: readonly NewJob[],
+  options: InsertOptions = {},
+): Promise<string[]> {
+  if (jobs.length === 0) return [];
+  const rows = jobs.map((job) => ({ ...job, id: job.id ?? newId() }));
+  for (const job of rows) checkJob(job);
+  refuseCycles(rows);
+  const inserted = await tx.query<{ id: string }>(
+    INSERT,
+    [JSON.stringify(rows.map((job) => toRow(job, options)))],
+    'insert-jobs',
+  );
+  if (inserted.length === rows.length) return rows.map((job) => job.id);
+  return resolveRepeated(tx, rows, new Set(inserted.map((row) => row.id)));
+}
+
+const INSERT = `
+  insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, status,
+    parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum, concurrency_key,
+    max_attempts, input_digest, idempotency_key, payload)
+  select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, status,
+    parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum, concurrency_key,
+    max_attempts, input_digest, idempotency_key, payload
+  from jsonb_to_recordset($1) as row (tenant_id uuid, id uuid, session_id uuid, stage_run_id uuid,
+    lane_id uuid, step_key text, job_type text, status text, parent_job_id uuid,
+    prerequisite_job_id uuid, chain_id uuid, dependency_policy text, quorum int,
+    concurrency_key text, max_attempts int, input_digest text, idempotency_key text, payload jsonb)
+  on conflict (tenant_id, idempotency_key) do nothing
+  returning id`;
+
+function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions) {
+  const waits = job.prerequisiteId ? 'waiting_for_prerequisite' : 'pending';
+  return {
+    tenant_id: job.tenantId,
+    id: job.id,
+    session_id: job.sessionId,
+    stage_run_id: job.stageRunId ?? null,
+    lane_id: job.laneId ?? null,
+    step_key: job.stepKey ?? null,
+    job_type: job.type,
+    status: status ?? waits,
+    parent_job_id: job.parentId ?? null,
+    prerequisite_job_id: job.prerequisiteId ?? null,
+    chain_id: chainId ?? job.id,
+    dependency_policy: job.policy ?? 'all',
+    quorum: job.quorum ?? null,
+    concurrency_key: job.concurrencyKey ?? null,
+    max_attempts: job.maxAttempts ?? 5,
+    input_digest: job.inputDigest ?? null,
+    idempotency_key: job.idempotencyKey ?? null,
+    payload: job.payload,
+  };
+}
+
+function checkJob(job: NewJob): void {
+  if (!JOB_TYPES.includes(job.type)) {
+    throw new DialecticError('job_type_unknown', `There is no job type ${job.type as string}.`, {
+      details: { types: JOB_TYPES },
+    });
+  }
+  const { payload } = job;
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
+    throw new DialecticError('job_payload_invalid', 'The payload of a job must be an object.');
+  }
+}
+
+/** Jobs inserted together may wait for each other, but not in a circle. */
+function refuseCycles(jobs: readonly (NewJob & { id: string })[]): void {
+  const waitsFor = new Map(jobs.map((job) => [job.id, job.prerequisiteId ?? null]));
+  const cleared = new Set<string>();
+  for (const { id } of jobs) {
+    const path = new Set<string>();
+    let at: string | null | undefined = id;
+    while (at && waitsFor.has(at) && !cleared.has(at)) {
+      if (path.has(at)) {
+        throw new DialecticError('job_cycle', 'Jobs wait for each other in a circle.', {
+          details: { jobs: [...path] },
+        });
+      }
+      path.add(at);
+      at = waitsFor.get(at);
+    }
+    for (const passed of path) cleared.add(passed);
+  }
+}
+
+async function resolveRepeated(
+  tx: Transaction,
+  jobs: readonly (NewJob & { id: string })[],
+  inserted: ReadonlySet<string>,
+): Promise<string[]> {
+  const keys = jobs.filter((job) => !inserted.has(job.id)).map((job) => job.idempotencyKey!);
+  const found = await tx.query<{ id: string; idempotency_key: string }>(
+    'select id, idempotency_key from jobs where tenant_id = $1 and idempotency_key = any ($2)',
+    [jobs[0]!.tenantId, keys],
+  );
+  const byKey = new Map(found.map((row) => [row.idempotency_key, row.id]));
+  return jobs.map((job) => (inserted.has(job.id) ? job.id : byKey.get(job.idempotencyKey!)!));
+}

@@ -1,0 +1,78 @@
+import type { Database } from '../db/database.ts';
+import { addNotice } from '../db/notices.ts';
+import { sleep } from '../platform/clock.ts';
+import { type DialecticError, toDialecticError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { random } from '../platform/random.ts';
+import { backoffMs } from './backoff.ts';
+import { handBack, retryLater } from './queries.ts';
+import type { Job, JobError } from './types.ts';
+
+type Circumstances = {
+  /** Whether the handler was told to stop: then its error says nothing about the job. */
+  readonly stopped: boolean;
+  readonly log: Log;
+};
+
+/** Faults of the store, which say nothing about the job: it goes back unharmed. */
+const NOT_THE_JOBS_FAULT = ['storage_full', 'storage_closed', 'database_unreachable'];
+const TRIES = 5;
+
+/** Settles a job whose handler threw: another try later, or the end with a notice to the user. */
+export async function recordFailure(
+  database: Database,
+  job: Job,
+  thrown: unknown,
+  { stopped, log }: Circumstances,
+): Promise<void> {
+  const error = toDialecticError(thrown);
+  if (error.code === 'lease_lost') return log(error.message);
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    try {
+      if (stopped || NOT_THE_JOBS_FAULT.includes(error.code)) await handBack(database, [job]);
+      else await settle(database, job, error);
+      return;
+    } catch (fault) {
+      // Without a record the lease runs out and the job is taken over, which is safe but slow.
+      log(`cannot record the failure of job ${job.id}: ${(fault as Error).message}`);
+      await database.driver.untilWritable();
+      await sleep(200 * attempt);
+    }
+  }
+}
+
+async function settle(database: Database, job: Job, error: DialecticError): Promise<void> {
+  const stored: JobError = { code: error.code, message: error.message, details: error.details };
+  // A fault nobody foresaw may pass; one with a code says itself whether it can.
+  const mayPass = error.code === 'internal_error' || error.retryable;
+  const counts = error.details['sent'] !== false;
+  const tries = job.attempt + (counts ? 1 : 0);
+  if (mayPass && tries < job.maxAttempts) {
+    await retryLater(database, job, stored, backoffMs(job.attempt, error, random()), counts);
+  } else {
+    await failForGood(database, job, stored);
+  }
+}
+
+/** Fails the job and tells the user, in one transaction. */
+async function failForGood(database: Database, job: Job, error: JobError): Promise<void> {
+  await database.asWorker(async (tx) => {
+    const rows = await tx.query(
+      `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
+         worker_id = null, lease_token = null, lease_until = null
+       where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
+       returning 1`,
+      [job.tenantId, job.id, job.leaseToken, error],
+    );
+    if (rows.length === 0) return;
+    const step = job.stepKey ? ` of step ${job.stepKey}` : '';
+    await addNotice(tx, {
+      tenantId: job.tenantId,
+      severity: 'error',
+      code: error.code,
+      message: `A ${job.type} job${step} failed: ${error.message}`,
+      topic: `session/${job.sessionId}`,
+      details: { jobId: job.id },
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import type { Transaction } from '../db/database.ts';
+import { newId } from '../platform/ids.ts';
+
+export type NewStageRun = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly iteration: number;
+  readonly stageKey: string;
+};
+
+export async function createStageRun(tx: Transaction, run: NewStageRun): Promise<string> {
+  const id = newId();
+  await tx.query(
+    `insert into stage_runs (tenant_id, id, session_id, iteration, stage_key)
+     values ($1, $2, $3, $4, $5)`,
+    [run.tenantId, id, run.sessionId, run.iteration, run.stageKey],
+  );
+  return id;
+}
+
+export type StepState = 'running' | 'completed' | 'failed';
+
+/** Where the lanes of a stage stand, and the version that a decision to wait must name. */
+export type StageStanding = {
+  readonly version: number;
+  /** By lane and step. A lane that ended too early has the step '*'. */
+  readonly steps: ReadonlyMap<string, ReadonlyMap<string, StepState>>;
+};
+
+export async function readStanding(
+  tx: Transaction,
+  tenantId: string,
+  stageRunId: string,
+): Promise<StageStanding> {
+  const [run] = await tx.query<{ version: number }>(
+    'select version from stage_runs where tenant_id = $1 and id = $2',
+    [tenantId, stageRunId],
+  );
+  const rows = await tx.query<{ lane_id: string; step_key: string; state: StepState }>(
+    `select lane_id, step_key, state from lane_steps
+     where tenant_id = $1 and stage_run_id = $2`,
+    [tenantId, stageRunId],
+  );
+  const steps = new Map<string, Map<string, StepState>>();
+  for (const row of rows) {
+    const lane = steps.get(row.lane_id) ?? new Map<string, StepState>();
+    steps.set(row.lane_id, lane.set(row.step_key, row.state));
+  }
+  return { version: run?.version ?? 0, steps };
+}
+
+/** Notes a step that needed no job, so that barriers do not wait for it. */
+export async function completeEmptyStep(
+  tx: Transaction,
+  tenantId: string,
+  stageRunId: string,
+  laneId: string,
+  stepKey: string,
+): Promise<void> {
+  await tx.query(
+    `insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+     values ($1, $2, $3, $4, 'completed')
+     on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed'`,
+    [tenantId, stageRunId, laneId, stepKey],
+  );
+}

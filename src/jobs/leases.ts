@@ -1,0 +1,66 @@
+import type { Database } from '../db/database.ts';
+import { leaseLost } from './context.ts';
+import { extendLeases } from './queries.ts';
+import type { Job } from './types.ts';
+
+type HeldJob = { readonly job: Job; readonly controller: AbortController };
+
+/** The jobs that a worker runs, with the signal that stops each when its lease is gone. */
+export class LeaseKeeper {
+  readonly #database: Database;
+  readonly #workerId: string;
+  readonly #leaseMs: number;
+  readonly #held = new Map<string, HeldJob>();
+  #idle: (() => void)[] = [];
+
+  constructor(database: Database, workerId: string, leaseMs: number) {
+    this.#database = database;
+    this.#workerId = workerId;
+    this.#leaseMs = leaseMs;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  hold(job: Job): AbortSignal {
+    const controller = new AbortController();
+    this.#held.set(job.leaseToken, { job, controller });
+    return controller.signal;
+  }
+
+  drop(job: Job): void {
+    this.#held.delete(job.leaseToken);
+    if (this.#held.size > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle = [];
+  }
+
+  /** Extends every lease and aborts the jobs that are no longer this worker's. */
+  async extend(): Promise<void> {
+    const before = [...this.#held.values()];
+    const mine = new Set(await extendLeases(this.#database, this.#workerId, this.#leaseMs));
+    for (const { job, controller } of before) {
+      const gone = !mine.has(job.leaseToken) && this.#held.has(job.leaseToken);
+      if (gone) controller.abort(leaseLost(job));
+    }
+  }
+
+  /** Extends the leases now and throws if this job's is gone. */
+  async require(job: Job): Promise<void> {
+    await this.extend();
+    this.#held.get(job.leaseToken)?.controller.signal.throwIfAborted();
+  }
+
+  untilIdle(): Promise<void> {
+    if (this.#held.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Tells every handler to stop and returns their jobs. */
+  abortAll(): Job[] {
+    const jobs = [...this.#held.values()];
+    for (const { controller } of jobs) controller.abort(new Error('the worker stops'));
+    return jobs.map(({ job }) => job);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Database } from '../db/database.ts';
+import type { Job, JobError, JobRow } from './types.ts';
+import { toJob } from './types.ts';
+
+/** Ids here come from the database or from newId(); they go into text for a single round trip. */
+const uuid = (id: string): string => `'${id}'::uuid`;
+const uuids = (ids: readonly string[]): string => `'{${ids.join(',')}}'::uuid[]`;
+const interval = (ms: number): string => `interval '${Math.round(ms)} milliseconds'`;
+
+const QUIET = "set local dialectic.quiet = 'on'";
+/** A claim that a crash of the server forgets is a job that is still there to claim. */
+const FORGETTABLE = 'set local synchronous_commit = off';
+
+/** Takes abandoned jobs back, then claims what is due. One round trip. */
+export async function claimJobs(
+  database: Database,
+  workerId: string,
+  batch: number,
+  leaseMs: number,
+  trustLocks: boolean,
+): Promise<Job[]> {
+  const rows = await database.immediate<JobRow>(
+    { as: 'worker' },
+    `${QUIET}; ${FORGETTABLE};
+     select requeue_abandoned(${uuid(workerId)}, ${trustLocks});
+     select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
+       chain_id, attempt, max_attempts, takeovers, degraded, payload, lease_token
+     from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)})`,
+  );
+  return rows.map(toJob);
+}
+
+/** Completes jobs whose lease still holds and returns their ids. */
+export async function completeJobs(database: Database, jobs: readonly Job[]): Promise<string[]> {
+  const rows = await database.immediate<{ id: string }>(
+    { as: 'worker' },
+    `${QUIET}; select complete_jobs(${uuids(jobs.map((job) => job.tenantId))},
+       ${uuids(jobs.map((job) => job.id))}, ${uuids(jobs.map((job) => job.leaseToken))}) as id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Extends all leases of a worker and returns the tokens that it still has. */
+export async function extendLeases(
+  database: Database,
+  workerId: string,
+  leaseMs: number,
+): Promise<string[]> {
+  const rows = await database.immediate<{ token: string }>(
+    { as: 'worker' },
+    `${FORGETTABLE};
+     select extend_leases(${uuid(workerId)}, ${interval(leaseMs)}) as token`,
+  );
+  return rows.map((row) => row.token);
+}
+
+/** After the directory lock is held nobody else can be running anything. */
+export async function requeueAll(database: Database): Promise<void> {
+  await database.immediate(
+    { as: 'worker' },
+    `update jobs set status = 'pending', takeovers = takeovers + 1, worker_id = null,
+       lease_token = null, lease_until = null where status = 'processing'`,
+  );
+}
+
+/** Gives running jobs back unharmed, for a worker that stops. */
+export async function handBack(database: Database, jobs: readonly Job[]): Promise<void> {
+  await database.immediate(
+    { as: 'worker' },
+    `update jobs set status = 'pending', worker_id = null, lease_token = null, lease_until = null
+     where status = 'processing' and lease_token = any (${uuids(jobs.map((job) => job.leaseToken))})`,
+  );
+}
+
+/** Puts a failed job to rest until its next try; false if the lease is gone. */
+export async function retryLater(
+  database: Database,
+  job: Job,
+  error: JobError,
+  delayMs: number,
+  counts: boolean,
+): Promise<boolean> {
+  return database.asWorker(async (tx) => {
+    const rows = await tx.query(
+      `update jobs set status = 'retrying', attempt = attempt + $5::int, error = $4,
+         run_after = app_now() + $6::int * interval '1 millisecond',
+         worker_id = null, lease_token = null, lease_until = null
+       where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
+       returning 1`,
+      [job.tenantId, job.id, job.leaseToken, error, counts ? 1 : 0, Math.round(delayMs)],
+    );
+    return rows.length > 0;
+  });
+}

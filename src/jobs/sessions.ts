@@ -1,0 +1,122 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { JOBS_CHANNEL } from './enqueue.ts';
+
+/** Why a session rests. Claims respect it; the rows of its jobs stay as they are. */
+export type Gate = 'user' | 'funds' | 'budget' | 'approval' | 'storage';
+
+export type NewSession = {
+  readonly id?: string;
+  readonly tenantId: string;
+  /** How many of its jobs may run at once; null = no limit of its own. */
+  readonly maxRunning?: number | null;
+};
+
+export async function createSession(tx: Transaction, session: NewSession): Promise<string> {
+  const id = session.id ?? newId();
+  await tx.query('insert into sessions (tenant_id, id, max_running) values ($1, $2, $3)', [
+    session.tenantId,
+    id,
+    session.maxRunning ?? null,
+  ]);
+  return id;
+}
+
+/** Closes a gate: nothing more of the session starts; what runs finishes and is saved. */
+export async function addGate(tx: Transaction, tenantId: string, sessionId: string, gate: Gate) {
+  const rows = await tx.query(
+    `update sessions set gates = array(select distinct unnest(gates || $3::text) order by 1)
+     where tenant_id = $1 and id = $2 returning id`,
+    [tenantId, sessionId, gate],
+  );
+  if (rows.length === 0) throw noSession(sessionId);
+}
+
+/** Opens one gate, or all where none is named, and tells the workers. */
+export async function removeGate(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+  gate?: Gate,
+): Promise<void> {
+  const rows = await tx.query(
+    `update sessions set gates = case when $3::text is null then '{}'
+       else array_remove(gates, $3) end
+     where tenant_id = $1 and id = $2 returning id`,
+    [tenantId, sessionId, gate ?? null],
+  );
+  if (rows.length === 0) throw noSession(sessionId);
+  await tellWorkers(tx);
+}
+
+/** Ends a session: what lives is cancelled, and workers stop what runs. */
+export async function cancelSession(tx: Transaction, tenantId: string, sessionId: string) {
+  const rows = await tx.query(
+    `update sessions set status = 'cancelled' where tenant_id = $1 and id = $2
+       and status in ('draft', 'running', 'awaiting_review') returning id`,
+    [tenantId, sessionId],
+  );
+  if (rows.length === 0) throw noSession(sessionId);
+  await tx.query(
+    `update jobs set status = 'cancelled', finished_at = app_now(),
+       worker_id = null, lease_token = null, lease_until = null,
+       error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
+     where tenant_id = $1 and session_id = $2 and not is_over(status)`,
+    [tenantId, sessionId],
+  );
+  await tellWorkers(tx, 'cancelled');
+}
+
+/** Hints at work, or at jobs that should stop. */
+async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
+  await tx.query('select pg_notify($1, $2)', [JOBS_CHANNEL, what]);
+}
+
+/**
+ * Brings everything of a session back that failed, or that ended because something else failed;
+ * what succeeded stays. Returns how many jobs go again.
+ */
+export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
+  await tx.query(
+    `update lane_steps l set state = 'running', degraded = false
+     from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
+       and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
+    [tenantId, sessionId],
+  );
+  await tx.query(
+    `update stage_runs set state = 'running', degraded = false, finished_at = null
+     where tenant_id = $1 and session_id = $2 and (state = 'failed' or degraded)`,
+    [tenantId, sessionId],
+  );
+  const rows = await tx.query(RETRY, [tenantId, sessionId]);
+  if (rows.length > 0) await tellWorkers(tx);
+  return rows.length;
+}
+
+/** One statement, so that no trigger ever sees a parent that waits for children still failed. */
+const RETRY = `
+  update jobs j set attempt = 0, error = null, finished_at = null, degraded = false,
+    run_after = app_now(),
+    status = case
+      when j.error->>'code' = 'prerequisite_failed' then 'waiting_for_prerequisite'
+      when exists (select from jobs c where c.tenant_id = j.tenant_id and c.parent_job_id = j.id
+        and c.counts and not c.continued and c.status in ('failed', 'cancelled'))
+        then 'waiting_for_children'
+      else 'pending' end
+  where j.tenant_id = $1 and j.session_id = $2 and not j.continued
+    and (j.status = 'failed' or (j.status = 'cancelled' and j.error->>'code' = 'parent_ended'))
+  returning 1`;
+
+/** Marks a finished job as replaced, for regeneration; its result stays where it is. */
+export async function supersedeJob(tx: Transaction, tenantId: string, jobId: string) {
+  const rows = await tx.query(
+    `update jobs set status = 'superseded' where tenant_id = $1 and id = $2 returning id`,
+    [tenantId, jobId],
+  );
+  if (rows.length === 0) throw new DialecticError('not_found', `No such job: ${jobId}`);
+}
+
+function noSession(id: string): DialecticError {
+  return new DialecticError('not_found', `No such session, or it is over: ${id}`);
+}

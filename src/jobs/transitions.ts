@@ -1,0 +1,50 @@
+/** The types of a job; the type alone decides which handler runs it. */
+export const JOB_TYPES = ['PLAN', 'EXECUTE', 'RENDER'] as const;
+export type JobType = (typeof JOB_TYPES)[number];
+
+/**
+ * Every status and the ways on from it. The trigger in migration 0003 refuses all others; a test
+ * compares the two tables, and the simulator runs on this one.
+ */
+export const TRANSITIONS = {
+  pending: ['processing', 'cancelled', 'failed'],
+  retrying: ['processing', 'cancelled', 'failed'],
+  pending_next_step: ['processing', 'cancelled', 'failed'],
+  pending_continuation: ['processing', 'cancelled', 'failed'],
+  processing: [
+    'waiting_for_children',
+    'waiting_for_lanes',
+    'retrying',
+    'pending',
+    'pending_next_step',
+    'completed',
+    'failed',
+    'cancelled',
+  ],
+  waiting_for_children: ['pending_next_step', 'cancelled', 'failed'],
+  waiting_for_lanes: ['pending_next_step', 'cancelled', 'failed'],
+  waiting_for_prerequisite: ['pending', 'cancelled', 'failed'],
+  completed: ['superseded'],
+  failed: ['pending', 'waiting_for_children', 'waiting_for_prerequisite'],
+  cancelled: ['pending', 'waiting_for_children', 'waiting_for_prerequisite'],
+  superseded: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type JobStatus = keyof typeof TRANSITIONS;
+
+/** What a worker may pick up. */
+export const CLAIMABLE: readonly JobStatus[] = [
+  'pending',
+  'retrying',
+  'pending_next_step',
+  'pending_continuation',
+];
+
+/** What a job never leaves by itself. */
+export const OVER: readonly JobStatus[] = ['completed', 'failed', 'cancelled', 'superseded'];
+
+export const isOver = (status: JobStatus): boolean => OVER.includes(status);
+
+export function mayFollow(from: JobStatus, to: JobStatus): boolean {
+  return (TRANSITIONS[from] as readonly string[]).includes(to);
+}

@@ -1,0 +1,95 @@
+import type { JobStatus, JobType } from './transitions.ts';
+
+export type DependencyPolicy = 'all' | 'quorum' | 'any';
+
+/** Why a job did not succeed, as it is stored. */
+export type JobError = {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+export type JobPayload = Readonly<Record<string, unknown>>;
+
+/** A job to insert. Times, ids and status follow from the rest where they are absent. */
+export type NewJob = {
+  readonly id?: string;
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly type: JobType;
+  readonly payload: JobPayload;
+  readonly parentId?: string | null;
+  /** The chain (its first link's id) that must have succeeded before this job starts. */
+  readonly prerequisiteId?: string | null;
+  readonly stageRunId?: string | null;
+  readonly laneId?: string | null;
+  readonly stepKey?: string | null;
+  /** What a failure of this job means for its parent. */
+  readonly policy?: DependencyPolicy;
+  /** How many of the step's jobs must succeed under `quorum`; null = more than half. */
+  readonly quorum?: number | null;
+  /** Jobs with the same key share a limit over all workers. */
+  readonly concurrencyKey?: string | null;
+  readonly maxAttempts?: number;
+  readonly inputDigest?: string | null;
+  readonly idempotencyKey?: string | null;
+};
+
+/** A job as a worker holds it. */
+export type Job = {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly sessionId: string;
+  readonly stageRunId: string | null;
+  readonly laneId: string | null;
+  readonly stepKey: string | null;
+  readonly type: JobType;
+  readonly parentId: string | null;
+  readonly chainId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly takeovers: number;
+  readonly degraded: boolean;
+  readonly payload: JobPayload;
+  readonly leaseToken: string;
+};
+
+/** A row of `jobs` as the database gives it back. */
+export type JobRow = {
+  tenant_id: string;
+  id: string;
+  session_id: string;
+  stage_run_id: string | null;
+  lane_id: string | null;
+  step_key: string | null;
+  job_type: JobType;
+  status: JobStatus;
+  parent_job_id: string | null;
+  chain_id: string;
+  attempt: number;
+  max_attempts: number;
+  takeovers: number;
+  degraded: boolean;
+  payload: JobPayload;
+  lease_token: string | null;
+};
+
+export function toJob(row: JobRow): Job {
+  return {
+    tenantId: row.tenant_id,
+    id: row.id,
+    sessionId: row.session_id,
+    stageRunId: row.stage_run_id,
+    laneId: row.lane_id,
+    stepKey: row.step_key,
+    type: row.job_type,
+    parentId: row.parent_job_id,
+    chainId: row.chain_id,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    takeovers: row.takeovers,
+    degraded: row.degraded,
+    payload: row.payload,
+    leaseToken: row.lease_token!,
+  };
+}

@@ -1,0 +1,179 @@
+import type { Database } from '../db/database.ts';
+import type { Presence } from '../db/driver.ts';
+import { EVENTS_CHANNEL } from '../db/events.ts';
+import { every, nextTurn, sleep } from '../platform/clock.ts';
+import { newId } from '../platform/ids.ts';
+import { type Log, logToStderr } from '../platform/log.ts';
+import { CompletionBatch } from './completion-batch.ts';
+import { commitEffects, type JobHandlers, leaseLost } from './context.ts';
+import { JOBS_CHANNEL } from './enqueue.ts';
+import { recordFailure } from './failure.ts';
+import { LeaseKeeper } from './leases.ts';
+import { claimJobs, handBack, requeueAll } from './queries.ts';
+import type { Job } from './types.ts';
+
+export type WorkerOptions = {
+  readonly database: Database;
+  readonly handlers: JobHandlers;
+  /** How many jobs run at once in this process. */
+  readonly concurrency?: number;
+  /** How many jobs one claim takes at most. */
+  readonly batch?: number;
+  readonly leaseMs?: number;
+  /** How often to look for work without a hint; polling is the truth, hints only make it faster. */
+  readonly pollMs?: number;
+  readonly log?: Log;
+};
+
+/** After a break every worker of a server needs a moment to take its lock again. */
+const TRUST_LOCKS_AFTER_MS = 3_000;
+const HINT_EVERY_MS = 20;
+
+/** Databases whose left-over jobs this process has taken back already. */
+const recovered = new WeakSet<Database>();
+
+/** Claims jobs, runs their handlers and settles them, until it is stopped. */
+export class Worker {
+  readonly id = newId();
+  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database'>>;
+  readonly #database: Database;
+  readonly #handlers: JobHandlers;
+  readonly #leases: LeaseKeeper;
+  readonly #batch: CompletionBatch;
+  readonly #cleanups: (() => Promise<void> | void)[] = [];
+  #presence: Presence | undefined;
+  #wake: () => void = () => {};
+  #woken = false;
+  #hinting = false;
+  #stopping = false;
+  #loop: Promise<void> | undefined;
+
+  constructor({ database, handlers, ...rest }: WorkerOptions) {
+    const defaults = {
+      concurrency: 10,
+      batch: 50,
+      leaseMs: 30_000,
+      pollMs: 1_000,
+      log: logToStderr,
+    };
+    this.#options = { ...defaults, ...rest };
+    this.#database = database;
+    this.#handlers = handlers;
+    this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
+    this.#batch = new CompletionBatch(database, (lost) => {
+      for (const job of lost) this.#options.log(leaseLost(job).message);
+      this.#announceWork();
+    });
+  }
+
+  /** Takes back what a dead process left on an embedded database, and begins to work. */
+  async start(): Promise<void> {
+    this.#presence = await this.#database.driver.announce(this.id);
+    if (this.#database.driver.kind === 'embedded' && !recovered.has(this.#database)) {
+      recovered.add(this.#database);
+      await requeueAll(this.#database);
+    }
+    const stopListening = await this.#database.driver.listen(JOBS_CHANNEL, (payload) => {
+      if (payload === 'cancelled') void this.#leases.extend().catch(() => {});
+      this.#look();
+    });
+    const heartbeat = every(this.#options.leaseMs / 3, () => {
+      if (this.#leases.size > 0) void this.#leases.extend().catch(() => {}); // the lease outlives it
+    });
+    this.#cleanups.push(stopListening, () => heartbeat.stop());
+    this.#loop = this.#run();
+  }
+
+  /** Stops claiming, lets jobs finish for a while, then aborts them and hands them back. */
+  async stop(graceMs = 5_000): Promise<void> {
+    this.#stopping = true;
+    this.#look();
+    await this.#loop;
+    await Promise.race([this.#leases.untilIdle(), sleep(graceMs)]);
+    const unfinished = this.#leases.abortAll();
+    await Promise.race([this.#leases.untilIdle(), sleep(1_000)]);
+    await this.#batch.drain();
+    if (unfinished.length > 0) await handBack(this.#database, unfinished).catch(() => {});
+    for (const cleanup of this.#cleanups) await cleanup();
+    await this.#presence?.end();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#woken = false;
+      const room = Math.min(this.#options.concurrency - this.#leases.size, this.#options.batch);
+      const jobs = room > 0 ? await this.#claim(room) : [];
+      for (const job of jobs) void this.#execute(job);
+      // A full batch means that there is more; otherwise wait for a hint, a free slot or the poll.
+      if (jobs.length < room || room <= 0) await this.#rest();
+      else await nextTurn();
+    }
+  }
+
+  async #claim(room: number): Promise<Job[]> {
+    const trusted = (this.#presence?.heldForMs() ?? 0) > TRUST_LOCKS_AFTER_MS;
+    try {
+      return await claimJobs(this.#database, this.id, room, this.#options.leaseMs, trusted);
+    } catch (error) {
+      this.#options.log(`cannot claim jobs: ${(error as Error).message}`);
+      await this.#database.driver.untilWritable();
+      await sleep(this.#stopping ? 0 : 500);
+      return [];
+    }
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#woken || this.#stopping) return;
+    const controller = new AbortController();
+    this.#wake = () => controller.abort();
+    await sleep(this.#options.pollMs, controller.signal);
+    this.#wake = () => {};
+  }
+
+  #look(): void {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  /** Other workers and readers of events hear of it at most every few milliseconds. */
+  #announceWork(): void {
+    this.#look();
+    if (this.#hinting) return;
+    this.#hinting = true;
+    void sleep(HINT_EVERY_MS).then(async () => {
+      this.#hinting = false;
+      const hints = `select pg_notify('${JOBS_CHANNEL}', ''), pg_notify('${EVENTS_CHANNEL}', '')`;
+      await this.#database.immediate({ as: 'worker' }, hints).catch(() => {}); // only a hint
+    });
+  }
+
+  async #execute(job: Job): Promise<void> {
+    const signal = this.#leases.hold(job);
+    let committed = false;
+    try {
+      const handler = this.#handlers[job.type];
+      if (!handler) throw new Error(`no handler for ${job.type} jobs`);
+      await handler({
+        job,
+        signal,
+        heartbeat: () => this.#leases.require(job),
+        commit: async (effects) => {
+          if (committed) throw new Error('a job commits once');
+          committed = true;
+          await commitEffects(this.#database, job, effects);
+          this.#announceWork();
+        },
+      });
+      if (!committed) this.#batch.add(job);
+    } catch (error) {
+      await recordFailure(this.#database, job, error, {
+        stopped: signal.aborted,
+        log: this.#options.log,
+      });
+      this.#announceWork();
+    } finally {
+      this.#leases.drop(job);
+      this.#look();
+    }
+  }
+}

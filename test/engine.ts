@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import type { Database } from '../src/db/database.ts';
+import type { ChildJob, JobHandlers } from '../src/jobs/context.ts';
+import { enqueueJobs } from '../src/jobs/enqueue.ts';
+import { createSession, type NewSession } from '../src/jobs/sessions.ts';
+import type { NewJob } from '../src/jobs/types.ts';
+import { Worker, type WorkerOptions } from '../src/jobs/worker.ts';
+
+export type TestJob = Omit<NewJob, 'tenantId' | 'sessionId'>;
+
+/** A session with jobs on a test store, and ways to look at them. */
+export class Bench {
+  readonly database: Database;
+  readonly tenantId: string;
+  readonly sessionId: string;
+
+  private constructor(database: Database, tenantId: string, sessionId: string) {
+    this.database = database;
+    this.tenantId = tenantId;
+    this.sessionId = sessionId;
+  }
+
+  static async open(database: Database, tenantId: string, session: Partial<NewSession> = {}) {
+    const id = await database.asTenant(tenantId, (tx) =>
+      createSession(tx, { ...session, tenantId }),
+    );
+    return new Bench(database, tenantId, id);
+  }
+
+  enqueue(...jobs: TestJob[]): Promise<string[]> {
+    const { tenantId, sessionId } = this;
+    return this.database.asTenant(tenantId, (tx) =>
+      enqueueJobs(
+        tx,
+        jobs.map((job) => ({ ...job, tenantId, sessionId })),
+      ),
+    );
+  }
+
+  /** The statuses by the payload's `name`. */
+  async statuses(): Promise<Record<string, string>> {
+    const rows = await this.rows();
+    return Object.fromEntries(rows.map((row) => [row.name, row.status]));
+  }
+
+  rows() {
+    return this.database.asTenant(this.tenantId, (tx) =>
+      tx.query<{
+        id: string;
+        name: string;
+        status: string;
+        error: { code: string } | null;
+        degraded: boolean;
+        attempt: number;
+        takeovers: number;
+      }>(
+        `select id, payload->>'name' as name, status, error, degraded, attempt, takeovers
+         from jobs where session_id = $1 order by seq`,
+        [this.sessionId],
+      ),
+    );
+  }
+
+  async settled(statuses: Record<string, string>, timeout = 20_000): Promise<void> {
+    await expect.poll(() => this.statuses(), { timeout, interval: 20 }).toEqual(statuses);
+  }
+}
+
+export const named = (name: string, job: Partial<TestJob> = {}): TestJob & ChildJob => ({
+  type: 'EXECUTE',
+  ...job,
+  payload: { ...job.payload, name },
+});
+
+/** A worker that is stopped when the work is done, whatever the work did. */
+export async function withWorker<T>(
+  database: Database,
+  handlers: JobHandlers,
+  work: (worker: Worker) => Promise<T>,
+  options: Partial<WorkerOptions> = {},
+): Promise<T> {
+  const worker = new Worker({ database, handlers, pollMs: 100, log: () => {}, ...options });
+  await worker.start();
+  try {
+    return await work(worker);
+  } finally {
+    await worker.stop();
+  }
+}
