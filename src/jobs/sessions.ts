@@ -79,6 +79,12 @@ async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
  */
 export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
   await tx.query(
+    `delete from lane_steps l using stage_runs r
+     where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*'
+       and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
+    [tenantId, sessionId],
+  );
+  await tx.query(
     `update lane_steps l set state = 'running', degraded = false
      from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,

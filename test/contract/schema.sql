@@ -212,7 +212,7 @@ events dialectic_app INSERT, SELECT
 events dialectic_worker INSERT, SELECT
 jobs dialectic_app INSERT, SELECT, UPDATE
 jobs dialectic_worker INSERT, SELECT, UPDATE
-lane_steps dialectic_app INSERT, SELECT, UPDATE
+lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT

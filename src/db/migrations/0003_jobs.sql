@@ -52,7 +52,7 @@ create table lane_steps (
   primary key (tenant_id, stage_run_id, lane_id, step_key),
   foreign key (tenant_id, stage_run_id) references stage_runs
 );
-call isolate_table('lane_steps', 'select, insert, update');
+call isolate_table('lane_steps', 'select, insert, update, delete');
 call open_table('lane_steps', 'dialectic_worker', 'select, insert, update');
 
 -- How many jobs with a key (a provider, say) may run at once, over all workers.
