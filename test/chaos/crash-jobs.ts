@@ -132,8 +132,10 @@ export async function killAmong(
       const { open, failed } = await readProgress(place);
       expect(failed, `seed ${seed}, kill ${kills}`).toBe(0);
       if (open === 0) return kills;
-      await sleep(20 + chance() * 200);
+      // A process that has not come up yet is not worth killing: everyone gets some work done.
       const victim = Math.floor(chance() * workers);
+      await running[victim]!.line((line) => line === 'open');
+      await sleep(20 + chance() * 380);
       running[victim]!.child.kill('SIGKILL');
       running[victim] = startWorker(place, settings);
       kills++;
