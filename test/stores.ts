@@ -10,10 +10,20 @@ import { createDatabase } from './postgres-server.ts';
 
 export type StoreKind = 'embedded' | 'server';
 
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanups.toReversed()) await cleanUp();
+});
+
+/** Runs after the test file, the latest first; vitest ignores an `afterAll` inside of a test. */
+export function afterTheFile(cleanUp: () => unknown): void {
+  cleanups.push(cleanUp);
+}
+
 /** A folder that goes away after the test file. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-'));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterTheFile(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -34,7 +44,7 @@ export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
 /** An open store that is closed after the test file. */
 export async function openTestStore(kind: StoreKind, options: OpenOptions = {}): Promise<Database> {
   const database = await openDatabase(await emptyStore(kind), { backupEveryMs: 0, ...options });
-  afterAll(() => database.close());
+  afterTheFile(() => database.close());
   return database;
 }
 

@@ -11,8 +11,14 @@ import {
 } from 'node:fs';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { emptyStore, newTenant, openTestStore, temporaryFolder } from '../../test/stores.ts';
+import { expect, test } from 'vitest';
+import {
+  afterTheFile,
+  emptyStore,
+  newTenant,
+  openTestStore,
+  temporaryFolder,
+} from '../../test/stores.ts';
 import { listBackups } from './backup.ts';
 import type { Database } from './database.ts';
 import { restoreStore } from './doctor.ts';
@@ -140,7 +146,7 @@ async function mountSmallDisk(megabytes: number, flags = 'rw'): Promise<string |
   } catch {
     return undefined;
   }
-  afterAll(() => execFileSync('umount', ['-l', folder]));
+  afterTheFile(() => execFileSync('umount', ['-l', folder]));
   return folder;
 }
 
