@@ -75,13 +75,18 @@ describeOnBoth('the catalog', (kind) => {
   beforeAll(async () => {
     database = await openTestStore(kind);
   });
-  const offenders = (sql: string, before = '') =>
-    database.transaction({ as: 'owner' }, async (tx) => {
+  const offenders = async (sql: string, before = ''): Promise<string[]> => {
+    let found: string[] = [];
+    const onlyLooked = new Error('whatever `before` made was only for this look');
+    const looking = database.transaction({ as: 'owner' }, async (tx) => {
       if (before) await tx.query(before);
       const rows = await tx.query<{ offender: string }>(sql, [NOT_A_TENANTS]);
-      await tx.query('rollback'); // whatever `before` made was only for this look
-      return rows.map((row) => row.offender);
+      found = rows.map((row) => row.offender);
+      throw onlyLooked;
     });
+    await expect(looking).rejects.toBe(onlyLooked);
+    return found;
+  };
 
   test.each(RULES)('%s', async (_rule, sql) => {
     expect(await offenders(sql)).toEqual([]);
