@@ -81,4 +81,11 @@ describeOnBoth('a transaction', (kind) => {
     });
     expect(await readEvents(database, { tenantId: ada.tenantId, after: null })).toEqual([]);
   });
+
+  test('whose function raises with an unknown code fails with its message', async () => {
+    const raising = database.asTenant(ada.tenantId, (tx) =>
+      tx.query("do $$ begin raise 'odd' using errcode = 'DX000', hint = 'no_such_code'; end $$"),
+    );
+    await expect(raising).rejects.toMatchObject({ code: 'internal_error', message: 'odd' });
+  });
 });

@@ -1,12 +1,12 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError, isErrorCode, withDetails } from '../platform/errors.ts';
 import type { Driver } from './driver.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees jobs and events of all;
- * `auth` finds tenants and tokens; `owner` is for migrations alone.
+ * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
+ * all; `auth` finds tenants and tokens; `owner` is for migrations alone.
  */
 export type Scope =
   | { readonly as: 'tenant'; readonly tenantId: string }
@@ -100,10 +100,12 @@ export class Database {
     const held = await this.driver.acquire();
     const tx = new Transaction(held.client);
     let broken = false;
+    let committing = false;
     try {
       await held.client.query(this.#begin(scope));
       const result = await work(tx);
       const failure = tx.end();
+      committing = true;
       const { command } = await held.client.query('commit');
       // PostgreSQL answers so where a statement failed, also if `work` passed over its error.
       if (command !== 'COMMIT') throw misuse('A statement failed, so nothing was saved.', failure);
@@ -111,7 +113,7 @@ export class Database {
     } catch (error) {
       tx.end();
       broken = await rollBack(held.client);
-      throw this.driver.explain(error) ?? explainStatement(error);
+      throw this.#explain(error, committing);
     } finally {
       held.release(broken);
     }
@@ -130,7 +132,7 @@ export class Database {
       return results.findLast((result) => result.command === 'SELECT')?.rows ?? [];
     } catch (error) {
       broken = await rollBack(held.client);
-      throw this.driver.explain(error) ?? explainStatement(error);
+      throw this.#explain(error, true);
     } finally {
       held.release(broken);
     }
@@ -148,7 +150,15 @@ export class Database {
     await this.driver.close();
   }
 
-  /** One round trip: SET LOCAL ends with the transaction, so a pooled connection carries nothing on. */
+  #explain(error: unknown, committing: boolean): unknown {
+    if (error instanceof DialecticError || !(error instanceof Error)) return error;
+    const explained = this.driver.explain(error);
+    if (!explained) return explainStatement(error);
+    // The store went away before it answered: what was sent may be saved or not.
+    return committing ? withDetails(explained, { outcome: 'unknown' }) : explained;
+  }
+
+  /** One round trip: SET LOCAL ends with the transaction, so a connection carries nothing on. */
   #begin(scope: Scope): string {
     const clock = this.#clock ? `set local dialectic.now = '${this.#clock().toISOString()}';` : '';
     switch (scope.as) {
@@ -176,11 +186,14 @@ async function rollBack(client: ClientBase): Promise<boolean> {
   );
 }
 
-/** Turns what PostgreSQL says into a coded error; its `detail` is left out, since it may name rows. */
-export function explainStatement(error: unknown): unknown {
-  if (error instanceof DialecticError || !(error instanceof Error)) return error;
+/** Turns what PostgreSQL says into a coded error; its `detail` is left out: it may name rows. */
+function explainStatement(error: Error): Error {
   const { code = '', hint, constraint } = error as Error & Record<string, string | undefined>;
-  if (code === 'DX000') return new DialecticError(hint as never, error.message, { cause: error });
+  if (code === 'DX000') {
+    // Our own functions raise with a code of the table as their hint.
+    const known = isErrorCode(hint) ? hint : 'internal_error';
+    return new DialecticError(known, error.message, { cause: error });
+  }
   if (code === '42501') return new DialecticError('access_denied', error.message, { cause: error });
   if (code === '40001' || code === '40P01') {
     return new DialecticError('conflict', error.message, { cause: error, retryable: true });

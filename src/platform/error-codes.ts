@@ -51,7 +51,7 @@ export const ERROR_CODES = {
     3,
     503,
     false,
-    'The database in the data directory does not open.',
+    'The database in the data directory does not open, or a part of it cannot be read.',
     'Run `dialectic doctor`; `dialectic doctor --restore` puts the last backup back.',
   ),
   backup_missing: entry(
@@ -87,7 +87,7 @@ export const ERROR_CODES = {
     503,
     false,
     'The PostgreSQL server refused the connection (user, password, database or rights).',
-    'Correct DATABASE_URL, or grant the rights that the message names.',
+    'Correct DATABASE_URL, or grant what the message names (CREATEROLE for the first start).',
   ),
   database_unsupported: entry(
     3,
@@ -156,7 +156,7 @@ export const ERROR_CODES = {
     2,
     400,
     false,
-    'An event cursor does not parse.',
+    'An event cursor does not parse, or is of before a backup was restored.',
     'Send the cursor exactly as it was received, or none to read from the start.',
   ),
   lease_lost: entry(
@@ -200,6 +200,13 @@ export const ERROR_CODES = {
     false,
     'A job cannot go from its status to the one asked for.',
     'Read the current status; only what is over can be retried, only what lives cancelled.',
+  ),
+  database_busy: entry(
+    3,
+    503,
+    true,
+    'All connections to the PostgreSQL server are in use.',
+    'Try again; run fewer workers, or let the server take more connections.',
   ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
