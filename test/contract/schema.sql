@@ -84,6 +84,8 @@ stage_runs.version bigint not null default 0
 stage_runs.degraded boolean not null default false
 stage_runs.created_at timestamp with time zone not null default app_now()
 stage_runs.finished_at timestamp with time zone
+store_epoch.only_row boolean not null default true
+store_epoch.epoch text not null default "left"((gen_random_uuid())::text, 8)
 tenants.tenant_id uuid not null
 tenants.name text not null
 tenants.created_at timestamp with time zone not null default app_now()
@@ -133,6 +135,8 @@ stage_runs stage_runs_pkey PRIMARY KEY (tenant_id, id)
 stage_runs stage_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 stage_runs stage_runs_tenant_id_session_id_iteration_stage_key_key UNIQUE (tenant_id, session_id, iteration, stage_key)
+store_epoch store_epoch_only_row_check CHECK (only_row)
+store_epoch store_epoch_pkey PRIMARY KEY (only_row)
 tenants tenants_name_check CHECK ((name <> ''::text))
 tenants tenants_pkey PRIMARY KEY (tenant_id)
 users users_email_check CHECK ((email <> ''::text))
@@ -164,6 +168,7 @@ CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
 CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
 CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
 CREATE UNIQUE INDEX stage_runs_tenant_id_session_id_iteration_stage_key_key ON public.stage_runs USING btree (tenant_id, session_id, iteration, stage_key)
+CREATE UNIQUE INDEX store_epoch_pkey ON public.store_epoch USING btree (only_row)
 CREATE UNIQUE INDEX tenants_pkey ON public.tenants USING btree (tenant_id)
 CREATE UNIQUE INDEX users_pkey ON public.users USING btree (tenant_id, id)
 CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenant_id, email)
@@ -178,6 +183,7 @@ notices enabled=t forced=t
 schema_migrations enabled=f forced=f
 sessions enabled=t forced=t
 stage_runs enabled=t forced=t
+store_epoch enabled=f forced=f
 tenants enabled=t forced=t
 users enabled=t forced=t
 
@@ -220,6 +226,8 @@ sessions dialectic_app INSERT, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
 stage_runs dialectic_worker SELECT, UPDATE
+store_epoch dialectic_app SELECT
+store_epoch dialectic_worker SELECT
 tenants dialectic_app SELECT
 tenants dialectic_auth INSERT, SELECT
 users dialectic_app DELETE, INSERT, SELECT, UPDATE
