@@ -27,18 +27,21 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A place for a store with the current schema and nothing in it. */
-export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
-  if (kind === 'server') {
-    const name = `t_${randomBytes(6).toString('hex')}`;
-    return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
-  }
-  const dataDirectory = join(await temporaryFolder(), 'data');
-  await mkdir(dataDirectory);
-  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(dataDirectory, 'pgdata'), {
+/** A data directory with the current schema and nothing in it. */
+export async function emptyDirectory(dataDirectory?: string): Promise<string> {
+  const directory = dataDirectory ?? join(await temporaryFolder(), 'data');
+  await mkdir(directory);
+  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(directory, 'pgdata'), {
     recursive: true,
   });
-  return { dataDirectory };
+  return directory;
+}
+
+/** A place for a store with the current schema and nothing in it. */
+export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
+  if (kind === 'embedded') return { dataDirectory: await emptyDirectory() };
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
 }
 
 /** An open store that is closed after the test file. */
