@@ -17,7 +17,7 @@ export function demoCommand(): Command {
     .action(async () => {
       const folder = await mkdtemp(join(tmpdir(), 'dialectic-demo-'));
       const started = elapsedMs();
-      const database = await openDatabase({ dataDirectory: folder });
+      const database = await openDatabase({ dataDirectory: folder }, { backupEveryMs: 0 });
       try {
         say(`An embedded PostgreSQL opened in ${Math.round(elapsedMs() - started)} ms.`);
         await showTenants(database);
