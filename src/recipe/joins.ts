@@ -1,3 +1,4 @@
+import { competesForAnchor } from './anchor-rule.ts';
 import { driverOf } from './driver.ts';
 import { findProducer, findStage, isProduced } from './edges.ts';
 import type { Process, Stage, Step, StepInput } from './types.ts';
@@ -6,9 +7,16 @@ import type { Process, Stage, Step, StepInput } from './types.ts';
 export function joinOf(process: Process, step: Step, input: StepInput): 'lineage' | 'all' {
   if (input.join !== null) return input.join;
   if (input.scope === 'all') return 'lineage';
-  const groups = step.granularity === 'per_source_document_by_lineage';
-  if (groups && input.type !== 'header_context') return 'lineage';
+  if (step.granularity === 'per_source_document_by_lineage' && formsGroups(step, input)) {
+    return 'lineage';
+  }
   return madeOncePerLane(process, input, new Set()) ? 'all' : 'lineage';
+}
+
+/** Documents are what is grouped; headers only where there is nothing else to group. */
+function formsGroups(step: Step, input: StepInput): boolean {
+  if (input.type !== 'header_context') return true;
+  return !step.inputs.some((one) => competesForAnchor(one) && one.join !== 'all');
 }
 
 /** Whether each lane makes exactly one: a merge, or driven by the output of one in its own lane. */

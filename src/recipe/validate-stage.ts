@@ -1,9 +1,9 @@
 import { anchorRule } from './anchor-rule.ts';
 import { canDrive, driverOf, needsDriver } from './driver.ts';
 import { activeSteps, findCycle } from './edges.ts';
-import { respondingInputs } from './joins.ts';
+import { joinOf, respondingInputs } from './joins.ts';
 import type { SchemaPath } from './json-schema.ts';
-import type { IssueCode, Stage, Step } from './types.ts';
+import type { IssueCode, Stage, Step, StepInput } from './types.ts';
 import type { Validation } from './validate.ts';
 import { checkInputs } from './validate-inputs.ts';
 
@@ -76,7 +76,9 @@ function checkFanOut(validation: Validation, step: Step, add: AddToStep): void {
     if (step.forEach !== null) {
       add('driver_invalid', ['for_each'], `${step.granularity} has no driver`);
     }
-    if (byLineage && !step.inputs.some((input) => canDrive(input) && input.join !== 'all')) {
+    const grouped = (input: StepInput): boolean =>
+      canDrive(input) && joinOf(validation.process, step, input) === 'lineage';
+    if (byLineage && !step.inputs.some(grouped)) {
       add('driver_invalid', ['inputs'], 'there is no required document to take lineages from');
     }
     return;
