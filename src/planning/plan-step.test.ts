@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { insertStage } from '../recipe/edit.ts';
 import type { Process, Step } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
+import { expectedCounts } from './expected-counts.ts';
 import { planStep } from './plan-step.ts';
 import { simulateProcess, toDocument } from './simulate.ts';
 import type { Lane, PlanRequest, SourceDocument } from './types.ts';
@@ -261,5 +263,26 @@ describe('dependency policies', () => {
     const process = twoStages('all_to_one', inputs);
     const stageLanes = { a: ['lane-1'] };
     expect(planStep(request(process, { documents, stageLanes })).missing).toEqual([]);
+  });
+});
+
+describe('a stage that a user inserts between synthesis and parenthesis', () => {
+  const review = stage('review', [
+    step('weigh', 'EXECUTE', 'per_source_document_by_lineage', 'weighing', [
+      'doc:synthesis/product_requirements=1@all',
+      'doc:synthesis/tech_stack=0.9@all',
+    ]),
+    step('settle', 'EXECUTE', 'all_to_one', 'settlement', ['contrib:review/weighing*']),
+  ]);
+  const process = insertStage(fiveStages(), review, { after: 'synthesis' });
+
+  test('fans out over the lineages and merges, without a line of code', () => {
+    expect(validateForRun(process, 3)).toEqual([]);
+    expect(expectedCounts(process, 3)).toMatchObject({
+      calls: 237 + 9 + 3,
+      byStage: { review: 12 },
+    });
+    const weighings = simulateProcess(process, 3).filter((job) => job.step === 'weigh');
+    expect(new Set(weighings.map((job) => job.sourceGroup)).size).toBe(3);
   });
 });
