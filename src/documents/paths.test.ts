@@ -198,7 +198,7 @@ const anyIdentity: fc.Arbitrary<FileIdentity> = fc.oneof(
   }),
 );
 
-describe('random identities', () => {
+describe('random identities', { timeout: 30_000 }, () => {
   test('ten thousand of them come back from their path exactly', () => {
     fc.assert(
       fc.property(anyIdentity, (identity) => {

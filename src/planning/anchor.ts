@@ -1,11 +1,17 @@
-import { anchorRule } from '../recipe/anchor-rule.ts';
+import { type AnchorRule, anchorRule } from '../recipe/anchor-rule.ts';
 import { isProduced } from '../recipe/edges.ts';
 import type { Step } from '../recipe/types.ts';
 import { lineageOf } from './document-index.ts';
 import type { AnchorResult, PlannedJob, SourceDocument } from './types.ts';
 
-/** The documents of one job by input name. */
-export type JobInputs = ReadonlyMap<string, readonly SourceDocument[]>;
+/** The documents of one job, in the order of the step's inputs. */
+export type JobInputs = readonly (readonly SourceDocument[])[];
+
+/** The anchor of one job, and the document that it was taken from. */
+export type SelectedAnchor = {
+  readonly result: AnchorResult;
+  readonly document: SourceDocument | undefined;
+};
 
 /** Which contribution is the reference of a job's branch: own lane first, then own lineage. */
 export function selectAnchor(
@@ -13,22 +19,33 @@ export function selectAnchor(
   inputs: JobInputs,
   laneId: string,
   lineage: string | null,
-): AnchorResult {
-  const rule = anchorRule(step);
-  if (rule.status === 'no_anchor_required') return rule;
-  const candidates = (inputs.get(rule.input.name) ?? []).filter(
-    (document) => document.contributionId !== null,
-  );
-  const anchor =
-    candidates.find((one) => one.laneId === laneId && lineageOf(one) === lineage) ??
-    candidates.find((one) => one.laneId === laneId) ??
-    candidates.find((one) => lineageOf(one) === lineage) ??
-    candidates[0];
-  if (anchor?.contributionId === undefined || anchor.contributionId === null) {
+  rule: AnchorRule = anchorRule(step),
+): SelectedAnchor {
+  if (rule.status === 'no_anchor_required') return { result: rule, document: undefined };
+  const candidates = inputs[step.inputs.indexOf(rule.input)] ?? [];
+  const document = findAnchor(candidates, laneId, lineage);
+  if (document === undefined || document.contributionId === null) {
     const { stage, documentKey } = rule.input;
-    return { status: 'anchor_not_found', stage, documentKey };
+    return { result: { status: 'anchor_not_found', stage, documentKey }, document: undefined };
   }
-  return { status: rule.status, inputId: anchor.id, contributionId: anchor.contributionId };
+  const { id: inputId, contributionId } = document;
+  return { result: { status: rule.status, inputId, contributionId }, document };
+}
+
+function findAnchor(
+  candidates: readonly SourceDocument[],
+  laneId: string,
+  lineage: string | null,
+): SourceDocument | undefined {
+  if (candidates.length < 2) return candidates[0];
+  const isOwn = (one: SourceDocument): boolean => one.laneId === laneId;
+  const isKin = (one: SourceDocument): boolean => lineageOf(one) === lineage;
+  return (
+    candidates.find((one) => isOwn(one) && isKin(one)) ??
+    candidates.find(isOwn) ??
+    candidates.find(isKin) ??
+    candidates[0]
+  );
 }
 
 /**
@@ -40,14 +57,13 @@ export function lineageOfMerge(step: Step, inputs: JobInputs): string | null {
   if (step.jobType === 'EXECUTE') {
     const rule = anchorRule(step);
     if (rule.status === 'no_anchor_required') return null;
-    return inputs.get(rule.input.name)?.[0]?.sourceGroup ?? null;
+    return inputs[step.inputs.indexOf(rule.input)]?.[0]?.sourceGroup ?? null;
   }
-  const groups = new Set(
-    step.inputs
-      .filter((input) => isProduced(input) && input.required)
-      .flatMap((input) => inputs.get(input.name) ?? [])
-      .map(lineageOf),
-  );
+  const groups = new Set<string | null>();
+  for (const [at, input] of step.inputs.entries()) {
+    if (!isProduced(input) || !input.required) continue;
+    for (const document of inputs[at] ?? []) groups.add(lineageOf(document));
+  }
   const [only] = groups;
   return groups.size === 1 ? (only ?? null) : null;
 }
@@ -59,11 +75,11 @@ export function lineageOfMerge(step: Step, inputs: JobInputs): string | null {
 export function inheritRelationships(
   step: Step,
   stageKey: string,
-  anchor: AnchorResult,
-  anchorDocument: SourceDocument | undefined,
+  anchor: SourceDocument | undefined,
 ): Record<string, string> {
-  const { [stageKey]: _own, ...inherited } = anchorDocument?.relationships ?? {};
-  if (step.jobType === 'PLAN' || !('contributionId' in anchor)) return inherited;
+  if (anchor === undefined) return {};
+  const { [stageKey]: _own, ...inherited } = anchor.relationships;
+  if (step.jobType === 'PLAN' || anchor.contributionId === null) return inherited;
   return { ...inherited, [stageKey]: anchor.contributionId };
 }
 
@@ -80,12 +96,10 @@ export function settleContribution(
   job: Pick<PlannedJob, 'stage' | 'sourceGroup' | 'relationships'>,
   firstChunkId: string,
 ): SettledContribution {
+  const anchor = job.relationships[job.stage] ?? firstChunkId;
   return {
     sourceGroup: job.sourceGroup ?? firstChunkId,
-    relationships: {
-      ...job.relationships,
-      [job.stage]: job.relationships[job.stage] ?? firstChunkId,
-    },
+    relationships: { ...job.relationships, [job.stage]: anchor },
     sourceDocument: firstChunkId,
   };
 }

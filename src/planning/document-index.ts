@@ -35,7 +35,7 @@ function keysOf(document: SourceDocument): string[] {
 }
 
 const toKey = (kind: string, stage: string | null, key: string | null, pass: number): string =>
-  JSON.stringify([kind, stage, key, pass]);
+  `${kind}\n${pass}\n${stage ?? ''}\n${key ?? ''}`;
 
 /** What an input selects for a lane, in an order that does not depend on arrival or random ids. */
 export function selectForInput(
@@ -60,13 +60,20 @@ function sortDocuments(
   documents: readonly SourceDocument[],
   ordinals: ReadonlyMap<string, number>,
 ): SourceDocument[] {
-  const ordinalOf = (document: SourceDocument): number =>
-    document.laneId === null ? 0 : (ordinals.get(document.laneId) ?? Number.MAX_SAFE_INTEGER);
-  return documents.toSorted(
-    (a, b) =>
-      ordinalOf(a) - ordinalOf(b) || compareText(a.identity, b.identity) || compareText(a.id, b.id),
-  );
+  if (documents.length < 2) return [...documents];
+  return documents
+    .map((document) => ({ document, ordinal: ordinalOf(document, ordinals) }))
+    .toSorted(
+      (a, b) =>
+        a.ordinal - b.ordinal ||
+        compareText(a.document.identity, b.document.identity) ||
+        compareText(a.document.id, b.document.id),
+    )
+    .map(({ document }) => document);
 }
+
+const ordinalOf = (document: SourceDocument, ordinals: ReadonlyMap<string, number>): number =>
+  document.laneId === null ? 0 : (ordinals.get(document.laneId) ?? Number.MAX_SAFE_INTEGER);
 
 /** By code unit: the same on every machine, in contrast to a locale. */
 export function compareText(a: string, b: string): number {

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { type AnchorRule, anchorRule } from '../recipe/anchor-rule.ts';
 import { isProduced } from '../recipe/edges.ts';
 import { inheritRelationships, lineageOfMerge, selectAnchor } from './anchor.ts';
 import { compareText, type DocumentIndex, indexDocuments } from './document-index.ts';
@@ -18,7 +19,8 @@ export function planStep(request: PlanRequest): StepPlan {
 export function planIndexed(request: PlanRequest, index: DocumentIndex): StepPlan {
   const gathered = gatherInputs(request, index);
   const drafts = STRATEGIES[gathered.step.granularity](gathered);
-  const jobs = drafts.map((draft) => finishJob(gathered, draft));
+  const rule = anchorRule(gathered.step);
+  const jobs = drafts.map((draft) => finishJob(gathered, rule, draft));
   if (jobs.length === 0) refuseEmpty(gathered);
   return { jobs, missing: gathered.missing };
 }
@@ -30,14 +32,15 @@ function refuseEmpty(gathered: Gathered): void {
   if (input !== undefined) refuse(gathered, input, 'missing', null, null);
 }
 
-function finishJob(gathered: Gathered, draft: JobDraft): PlannedJob {
+function finishJob(gathered: Gathered, rule: AnchorRule, draft: JobDraft): PlannedJob {
   const { request, step } = gathered;
   checkSingle(gathered, draft);
   const lineage = draft.lineage === undefined ? lineageOfMerge(step, draft.inputs) : draft.lineage;
-  const anchor = selectAnchor(step, draft.inputs, request.lane.id, lineage);
-  const all = [...draft.inputs.values()].flat();
-  const anchorDocument =
-    'inputId' in anchor ? all.find((document) => document.id === anchor.inputId) : undefined;
+  const anchor = selectAnchor(step, draft.inputs, request.lane.id, lineage, rule);
+  const inputs = step.inputs.map((input, at) => ({
+    name: input.name,
+    ids: (draft.inputs[at] ?? []).map((document) => document.id),
+  }));
   return {
     identity: nameJob(request, draft.distinction),
     stage: request.stageKey,
@@ -46,24 +49,24 @@ function finishJob(gathered: Gathered, draft: JobDraft): PlannedJob {
     iteration: request.iteration,
     documentKey: step.output.documentKey,
     outputKind: step.output.kind,
-    inputs: step.inputs.map((input) => ({
-      name: input.name,
-      ids: (draft.inputs.get(input.name) ?? []).map((document) => document.id),
-    })),
-    inputIds: [...new Set(all.map((document) => document.id))].toSorted(compareText),
+    inputs,
+    inputIds: uniqueSorted(inputs.flatMap((input) => input.ids)),
     driverId: draft.driver?.id ?? null,
     respondingLaneId: draft.respondingLaneId,
-    anchor,
+    anchor: anchor.result,
     sourceGroup: lineage,
-    relationships: inheritRelationships(step, request.stageKey, anchor, anchorDocument),
+    relationships: inheritRelationships(step, request.stageKey, anchor.document),
   };
 }
 
+const uniqueSorted = (ids: readonly string[]): readonly string[] =>
+  ids.length < 2 ? ids : [...new Set(ids)].toSorted(compareText);
+
 function checkSingle(gathered: Gathered, draft: JobDraft): void {
-  for (const input of gathered.step.inputs) {
-    if (input.multiple || !isProduced(input)) continue;
-    const count = draft.inputs.get(input.name)?.length ?? 0;
-    if (count > 1) refuse(gathered, input, 'ambiguous', null, draft.lineage ?? null);
+  for (const [at, input] of gathered.step.inputs.entries()) {
+    const count = draft.inputs[at]?.length ?? 0;
+    if (count < 2 || input.multiple || !isProduced(input)) continue;
+    refuse(gathered, input, 'ambiguous', null, draft.lineage ?? null);
   }
 }
 
@@ -71,5 +74,5 @@ function nameJob(request: PlanRequest, distinction: string | null): string {
   const { iteration, stageKey, stepKey, lane } = request;
   const place = `${iteration}/${stageKey}/${stepKey}/${lane.ordinal}`;
   if (distinction === null) return place;
-  return `${place}/${createHash('sha256').update(distinction).digest('hex').slice(0, 16)}`;
+  return `${place}/${hash('sha256', distinction, 'hex').slice(0, 16)}`;
 }

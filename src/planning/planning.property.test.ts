@@ -76,7 +76,7 @@ const runnable = recipeSeed
   .map(buildRecipe)
   .filter((process) => validateForRun(process, 2).length === 0);
 
-describe('random recipes', () => {
+describe('random recipes', { timeout: 60_000 }, () => {
   test('most of them run, and those that do not are refused with a located error', () => {
     let ran = 0;
     fc.assert(

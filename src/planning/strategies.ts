@@ -1,6 +1,7 @@
 import { isProduced } from '../recipe/edges.ts';
 import { respondingInputs } from '../recipe/joins.ts';
 import type { Granularity, StepInput } from '../recipe/types.ts';
+import type { JobInputs } from './anchor.ts';
 import { lineageOf } from './document-index.ts';
 import { type Gathered, type GatheredInput, groupBy, lanesOwing, noteAbsence } from './gather.ts';
 import type { SourceDocument } from './types.ts';
@@ -9,7 +10,7 @@ import type { SourceDocument } from './types.ts';
 export type JobDraft = {
   /** What tells the job from its siblings; null where it has none. */
   readonly distinction: string | null;
-  readonly inputs: Map<string, readonly SourceDocument[]>;
+  readonly inputs: JobInputs;
   readonly driver: SourceDocument | null;
   readonly respondingLaneId: string | null;
   /** Undefined: decided as for a merge. */
@@ -27,7 +28,7 @@ export const STRATEGIES: Readonly<Record<Granularity, (gathered: Gathered) => Jo
 };
 
 function planMerge(gathered: Gathered): JobDraft[] {
-  const inputs = new Map(gathered.inputs.map((one) => [one.input.name, one.documents]));
+  const inputs = gathered.inputs.map((one) => one.documents);
   const none = { distinction: null, driver: null, respondingLaneId: null, lineage: undefined };
   return [{ ...none, inputs }];
 }
@@ -142,8 +143,8 @@ function joinInputs(
   gathered: Gathered,
   lineage: string | null,
   given: ReadonlyMap<StepInput | undefined, readonly SourceDocument[]>,
-): Map<string, readonly SourceDocument[]> | null {
-  const inputs = new Map<string, readonly SourceDocument[]>();
+): JobInputs | null {
+  const inputs: (readonly SourceDocument[])[] = [];
   for (const { input, documents, byLineage } of gathered.inputs) {
     const joined =
       given.get(input) ?? (byLineage === null ? documents : byLineage.get(lineage ?? '')) ?? [];
@@ -151,7 +152,7 @@ function joinInputs(
       noteAbsence(gathered, input, null, lineage);
       return null;
     }
-    inputs.set(input.name, joined);
+    inputs.push(joined);
   }
   return inputs;
 }

@@ -4,7 +4,7 @@ import { describeDocument, schemaForModel } from './contract.ts';
 import { mergeOverlays } from './overlays.ts';
 import { type PromptFacts, renderPrompt, renderSeedPrompt } from './prompt.ts';
 import { renderDocument } from './render-document.ts';
-import { loadProcess } from './validate.ts';
+import { loadProcess, validateProcess } from './validate.ts';
 
 const process = loadProcess(documentedExample());
 const [propose, challenge] = process.stages;
@@ -51,6 +51,29 @@ describe('prompts', () => {
     });
     expect(text).toContain('Weigh the 2 judgements');
     expect(renderPrompt(process, challenge!, decide!, facts, { inputs: {} })).toContain('the 0');
+  });
+
+  test('a prompt includes texts that the process shares', () => {
+    const shared = { 'shared/rules.md': 'Rules for {{ document.title }}.' };
+    const files = {
+      ...challenge!.files,
+      'prompts/judge.md': "{% render 'shared/rules.md', document: document %}",
+    };
+    const changed = { ...challenge!, files };
+    const whole = { ...process, shared, stages: [propose!, changed] };
+    expect(validateProcess(whole)).toEqual([]);
+    expect(renderPrompt(whole, changed, judge!, facts, { inputs: {} })).toBe(
+      'Rules for Judgement.',
+    );
+    const broken = { ...whole, shared: { 'shared/rules.md': 'x\n{{ document.titel }}' } };
+    expect(validateProcess(broken)).toMatchObject([
+      {
+        code: 'prompt_variable_unknown',
+        file: 'shared/rules.md',
+        line: 2,
+        field: 'document.titel',
+      },
+    ]);
   });
 
   test('an unknown variable fails with file and line', () => {

@@ -20,7 +20,8 @@ export function stageToFiles(stage: Stage): Map<string, string> {
   return files;
 }
 
-const toYaml = (value: unknown): string => stringify(value, { lineWidth: 100 });
+/** YAML in the layout of all files that we write. */
+export const toYaml = (value: unknown): string => stringify(value, { lineWidth: 100 });
 
 function processFile(process: Process): ProcessFile {
   const { convergence, workItems } = process;

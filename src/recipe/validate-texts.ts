@@ -1,3 +1,4 @@
+import type { Liquid } from 'liquidjs';
 import { createEngine, parseTemplate } from './liquid.ts';
 import { ANY, findVariableUses, ITEM, type PathPart, type VariableUse } from './liquid-paths.ts';
 import { promptTexts } from './prompt.ts';
@@ -16,6 +17,9 @@ type TextCheck = {
   readonly validation: Validation;
   readonly stage: Stage;
   readonly texts: Readonly<Record<string, string>>;
+  readonly engine: Liquid;
+  /** Steps may share a text; it is read once. */
+  readonly read: Map<string, readonly VariableUse[] | null>;
   /** A prompt that several steps share may be wrong for one of them; the rest is said once. */
   readonly reported: Set<string>;
 };
@@ -23,7 +27,9 @@ type TextCheck = {
 /** Checks prompts against their variables, and templates against their contracts. */
 export function checkTexts(validation: Validation, stage: Stage): void {
   const texts = promptTexts(validation.process, stage);
-  const check: TextCheck = { validation, stage, texts, reported: new Set() };
+  const engine = createEngine(texts);
+  const reported = new Set<string>();
+  const check: TextCheck = { validation, stage, texts, engine, read: new Map(), reported };
   const file = `${stage.key}/stage.yaml`;
   const missing = (path: readonly (string | number)[], name: string): void =>
     validation.add('file_missing', file, path, `${name} does not exist`);
@@ -81,14 +87,20 @@ const toSchemaPath = (part: PathPart): string[] =>
   part === ITEM ? ['items'] : ['properties', String(part)];
 
 function readUses(check: TextCheck, file: string, code: IssueCode): readonly VariableUse[] | null {
-  const engine = createEngine(check.texts);
-  const parsed = parseTemplate(engine, check.texts[file] ?? '', file);
+  const known = check.read.get(file);
+  if (known !== undefined) return known;
+  const parsed = parseTemplate(check.engine, check.texts[file] ?? '', file);
+  let uses: readonly VariableUse[] | null = null;
   if ('fault' in parsed) {
     report(check, code, file, parsed.fault.line, parsed.fault.message, '');
-    return null;
+  } else {
+    const found = findVariableUses(parsed.templates, file);
+    for (const fault of found.faults) {
+      report(check, code, fault.file, fault.line, fault.message, '');
+    }
+    uses = found.uses;
   }
-  const { uses, faults } = findVariableUses(parsed.templates, file);
-  for (const fault of faults) report(check, code, fault.file, fault.line, fault.message, '');
+  check.read.set(file, uses);
   return uses;
 }
 

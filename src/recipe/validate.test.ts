@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { DialecticError } from '../platform/errors.ts';
 import type { IssueCode } from './types.ts';
-import { checkProcess, loadProcess, validateProcess } from './validate.ts';
+import { checkLoneStage, checkProcess, loadProcess, validateProcess } from './validate.ts';
 
 type Change = readonly [file: string, from: string, to: string];
 type Defect = {
@@ -264,5 +264,17 @@ describe('validation', () => {
       { code: 'reference_unknown', file: 'process.yaml', field: 'results[0].document_key' },
     ]);
     expect(validateProcess(broken)[0]?.line).toBeGreaterThan(1);
+  });
+
+  test('checks a stage that stands on its own', () => {
+    const files = new Map<string, string>();
+    for (const [path, text] of documentedExample()) {
+      if (path.startsWith('propose/')) files.set(path.slice('propose/'.length), text);
+    }
+    expect(checkLoneStage(files).value?.key).toBe('propose');
+    files.set('prompts/proposal.md', '{{ nothing }}');
+    expect(checkLoneStage(files).issues).toMatchObject([
+      { code: 'prompt_variable_unknown', file: 'prompts/proposal.md', line: 1 },
+    ]);
   });
 });

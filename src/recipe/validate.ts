@@ -1,8 +1,8 @@
 import { DialecticError } from '../platform/errors.ts';
 import type { SchemaPath } from './json-schema.ts';
-import { type Parsed, parseProcess, type RecipeFiles } from './parse.ts';
-import { processToFiles } from './serialise.ts';
-import type { IssueCode, LineIndex, Process, RecipeIssue } from './types.ts';
+import { type Parsed, parseProcess, parseStage, type RecipeFiles } from './parse.ts';
+import { processToFiles, toYaml } from './serialise.ts';
+import type { IssueCode, LineIndex, Process, RecipeIssue, Stage } from './types.ts';
 import { checkProcessFile } from './validate-process.ts';
 import { checkStage } from './validate-stage.ts';
 import { checkTexts } from './validate-texts.ts';
@@ -61,4 +61,18 @@ export function loadProcess(files: RecipeFiles): Process {
   const checked = checkProcess(files);
   requireValid(checked.issues);
   return checked.value!;
+}
+
+/** Parses and validates a stage that stands on its own, as a process with that one stage. */
+export function checkLoneStage(files: RecipeFiles): Parsed<Stage> {
+  const parsed = parseStage(files);
+  if (parsed.value === null) return parsed;
+  const { key, name } = parsed.value;
+  const whole = new Map([...files].map(([path, text]) => [`${key}/${path}`, text]));
+  whole.set('process.yaml', toYaml({ key, name, stages: [key] }));
+  const issues = checkProcess(whole).issues.map((issue) => ({
+    ...issue,
+    file: issue.file.startsWith(`${key}/`) ? issue.file.slice(key.length + 1) : issue.file,
+  }));
+  return { value: issues.length > 0 ? null : parsed.value, lines: parsed.lines, issues };
 }

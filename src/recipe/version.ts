@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { DialecticError } from '../platform/errors.ts';
 import type { Process, Stage, Step } from './types.ts';
 
@@ -11,8 +11,7 @@ export function canonicalJson(value: unknown): string {
   });
 }
 
-const hash = (value: unknown): string =>
-  createHash('sha256').update(canonicalJson(value)).digest('hex');
+const hash = (value: unknown): string => digest('sha256', canonicalJson(value), 'hex');
 
 /** The content of a step: its fields and the texts it uses, whatever it was copied from. */
 export function hashStep(stage: Stage, step: Step): string {
