@@ -1,7 +1,9 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { parseProcess, parseStage } from './parse.ts';
 import { processToFiles } from './serialise.ts';
+import { checkProcess } from './validate.ts';
 
 const edited = (path: string, from: string, to: string): Map<string, string> => {
   const files = documentedExample();
@@ -81,6 +83,60 @@ describe('parseProcess', () => {
     expect(parseProcess(files).issues).toMatchObject([
       { code: 'field_invalid', file: 'propose/stage.yaml', line: 1, field: 'key' },
     ]);
+  });
+
+  test('random damage to any file never throws, and what is refused is located', () => {
+    const files = documentedExample();
+    const damage = fc.record({
+      path: fc.constantFrom(...files.keys()),
+      at: fc.nat(),
+      remove: fc.nat(12),
+      insert: fc.oneof(
+        fc.string({ maxLength: 6 }),
+        fc.constantFrom(
+          '\n',
+          '\t',
+          ': ',
+          '- ',
+          '{{ x',
+          '{% if',
+          '&a ',
+          '*a',
+          '!!js ',
+          '"',
+          '__proto__: 1',
+        ),
+      ),
+    });
+    let refused = 0;
+    fc.assert(
+      fc.property(damage, ({ path, at, remove, insert }) => {
+        const text = files.get(path)!;
+        const start = at % text.length;
+        const damaged = text.slice(0, start) + insert + text.slice(start + remove);
+        const { issues } = checkProcess(new Map(files).set(path, damaged));
+        if (issues.length > 0) refused += 1;
+        for (const issue of issues) {
+          expect(issue.file).not.toBe('');
+          expect(issue.line).toBeGreaterThanOrEqual(1);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('refuses aliases that multiply and nesting without end', () => {
+    const bomb = 'a: &a [x,x,x,x,x,x,x,x,x]\n'.concat(
+      ...'bcdefgh'.split('').map((key, at) => {
+        const source = 'abcdefg'.charAt(at);
+        return `${key}: &${key} [${Array.from({ length: 9 }, () => `*${source}`).join(',')}]\n`;
+      }),
+    );
+    for (const text of [bomb, '['.repeat(50_000)]) {
+      const { issues } = parseProcess(documentedExample().set('process.yaml', text));
+      expect(issues[0]).toMatchObject({ code: 'yaml_invalid', file: 'process.yaml' });
+    }
   });
 
   test('survives text that is not YAML at all', () => {

@@ -3,7 +3,7 @@ import { canDrive, driverOf, needsDriver } from './driver.ts';
 import { activeSteps, findCycle } from './edges.ts';
 import { joinOf, respondingInputs } from './joins.ts';
 import type { SchemaPath } from './json-schema.ts';
-import type { IssueCode, Stage, Step, StepInput } from './types.ts';
+import type { ContractNode, IssueCode, Stage, Step, StepInput } from './types.ts';
 import type { Validation } from './validate.ts';
 import { checkInputs } from './validate-inputs.ts';
 
@@ -23,11 +23,30 @@ export function checkStage(validation: Validation, stage: Stage, position: numbe
     checkFanOut(validation, step, add);
     checkAnchor(step, add);
   }
+  checkContracts(validation, stage);
   const cycle = findCycle(stage);
   if (cycle === null) return;
   const at = stage.steps.findIndex((step) => step.key === cycle[0]);
   const circle = [...cycle, cycle[0]].join(' → ');
   validation.add('cycle', file, ['steps', at, 'inputs'], `steps wait for each other: ${circle}`);
+}
+
+/** What a contract requires it must also describe. */
+function checkContracts(validation: Validation, stage: Stage): void {
+  const visit = (file: string, node: ContractNode, path: SchemaPath): void => {
+    for (const [at, name] of (node.required ?? []).entries()) {
+      if (Object.hasOwn(node.properties ?? {}, name)) continue;
+      const message = `${name} is required and not among the properties`;
+      validation.add('field_invalid', file, [...path, 'required', at], message);
+    }
+    for (const [name, child] of Object.entries(node.properties ?? {})) {
+      visit(file, child, [...path, 'properties', name]);
+    }
+    if (node.items !== undefined) visit(file, node.items, [...path, 'items']);
+  };
+  for (const [path, contract] of Object.entries(stage.contracts)) {
+    visit(`${stage.key}/${path}`, contract, []);
+  }
 }
 
 function checkUnique(stage: Stage, step: Step, index: number, add: AddToStep): void {

@@ -194,6 +194,11 @@ const DEFECTS: readonly Defect[] = [
     ],
   },
   {
+    title: 'a required section that the contract does not describe',
+    changes: [['challenge/contracts/verdict.yaml', '[decision]', '[decision, gone]']],
+    issue: ['field_invalid', 'challenge/contracts/verdict.yaml', 3, 'required[1]'],
+  },
+  {
     title: 'a header made by an EXECUTE step',
     changes: [[PROPOSE, 'kind: document', 'kind: header_context']],
     issue: ['field_invalid', PROPOSE, 14, 'steps[0].output.kind'],

@@ -11,6 +11,17 @@ export type ParsedYaml = {
 
 /** Parses one YAML file against its schema and remembers the line of every node. */
 export function parseYamlFile(file: string, text: string, schema: JsonSchema): ParsedYaml {
+  try {
+    return readYamlFile(file, text, schema);
+  } catch (thrown) {
+    // The parser throws only on abuse: aliases that multiply, nesting beyond the stack.
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const issue: RecipeIssue = { code: 'yaml_invalid', message, file, line: 1, field: '' };
+    return { value: null, lines: {}, issues: [issue] };
+  }
+}
+
+function readYamlFile(file: string, text: string, schema: JsonSchema): ParsedYaml {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, uniqueKeys: true });
   const lineAt = (offset: number): number => Math.max(1, lineCounter.linePos(offset).line);
