@@ -52,11 +52,3 @@ export function toDialecticError(thrown: unknown): DialecticError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new DialecticError('internal_error', message, { cause: thrown });
 }
-
-/** Asserts that a statement which must hit a row did, and narrows its type. */
-export function requireRow<Row>(row: Row | undefined, what: string): Row {
-  if (row === undefined) {
-    throw new DialecticError('not_found', `No such ${what}.`, { details: { what } });
-  }
-  return row;
-}

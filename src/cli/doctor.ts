@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import { examineStore, restoreStore } from '../db/doctor.ts';
+import { locateStore } from '../db/open.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { printResult } from './output.ts';
+
+type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
+
+/** `dialectic doctor`: looks the store over; with --restore, puts the last backup back. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('check the store, or restore its last backup')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--restore', 'put the newest backup that opens in place of the database')
+    .option('--json', 'print the result as JSON')
+    .action(async (options: DoctorOptions) => {
+      await (options.restore ? restore(options) : examine(options));
+    });
+}
+
+async function examine(options: DoctorOptions): Promise<void> {
+  const findings = await examineStore(locateStore(process.env, options.data));
+  const ok = findings.every((finding) => finding.ok);
+  const lines = findings.map(
+    ({ check, ok, message }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
+  );
+  printResult(options.json === true, { ok, findings }, lines);
+  if (!ok) process.exitCode = 3;
+}
+
+async function restore(options: DoctorOptions): Promise<void> {
+  const location = locateStore(process.env, options.data);
+  if (!('dataDirectory' in location)) {
+    throw new DialecticError(
+      'usage_invalid',
+      'Only an embedded store has backups of its own; use your server’s for DATABASE_URL.',
+    );
+  }
+  const { backup, kept } = await restoreStore(location.dataDirectory);
+  printResult(options.json === true, { backup, kept }, [
+    `Restored the backup of ${backup.createdAt}.`,
+    'Whatever was saved after that moment is not in it.',
+    `The damaged files are kept in ${kept}.`,
+  ]);
+}

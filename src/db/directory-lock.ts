@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { now, sleep } from '../platform/clock.ts';
+import { DialecticError } from '../platform/errors.ts';
+
+/** Who holds a data directory. */
+export type LockHolder = { readonly pid: number; readonly since: string };
+
+/** A held lock; the kernel releases it when the process dies, however it dies. */
+export type DirectoryLock = { release(): void };
+
+const HOLDER_FILE = 'holder.json';
+const SQLITE_BUSY = 5;
+
+/**
+ * Takes the exclusive lock of a data directory or throws `data_directory_locked`.
+ *
+ * Two PGlite processes on one directory lose acknowledged commits without an error, so the lock is
+ * the operating system's own, on an SQLite file: it outlives SIGSTOP, ends with kill -9 and cannot be
+ * stolen. A pid file can do none of that; here it only tells the holder's name.
+ */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  let database: DatabaseSync | undefined;
+  try {
+    mkdirSync(directory, { recursive: true });
+    database = new DatabaseSync(join(directory, 'lock'), { timeout: 0 });
+    // A journal on disk would be a write for every opening and could be left behind.
+    database.exec('pragma journal_mode = memory; begin exclusive');
+    writeHolder(directory);
+  } catch (cause) {
+    database?.close();
+    if ((cause as { errcode?: number }).errcode === SQLITE_BUSY) {
+      throw lockedError(directory, await readLivingHolder(directory), cause);
+    }
+    throw new DialecticError(
+      'data_directory_unusable',
+      `Cannot use the data directory ${directory}: ${(cause as Error).message}.`,
+      { cause, details: { directory } },
+    );
+  }
+  return { release: () => database.close() };
+}
+
+function writeHolder(directory: string): void {
+  const holder: LockHolder = { pid: process.pid, since: now().toISOString() };
+  const temporary = join(directory, `${HOLDER_FILE}.${process.pid}`);
+  writeFileSync(temporary, JSON.stringify(holder));
+  renameSync(temporary, join(directory, HOLDER_FILE));
+}
+
+/** What the directory says of its holder; undefined where it was never held. */
+export function readHolder(directory: string): LockHolder | undefined {
+  try {
+    const holder = JSON.parse(readFileSync(join(directory, HOLDER_FILE), 'utf8')) as LockHolder;
+    return Number.isInteger(holder.pid) ? holder : undefined;
+  } catch {
+    return undefined; // absent, or from another program: the lock itself is what counts
+  }
+}
+
+/** Between taking the lock and writing its name a holder is still its predecessor by name. */
+async function readLivingHolder(directory: string): Promise<LockHolder | undefined> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const holder = readHolder(directory);
+    if (holder && isAlive(holder.pid)) return holder;
+    await sleep(30);
+  }
+  return undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function lockedError(directory: string, holder: LockHolder | undefined, cause: unknown) {
+  const who = holder ? `process ${holder.pid} (since ${holder.since})` : 'another process';
+  return new DialecticError(
+    'data_directory_locked',
+    `The data directory ${directory} is in use by ${who}.`,
+    { cause, details: { directory, pid: holder?.pid ?? null } },
+  );
+}

@@ -1,0 +1,23 @@
+import type { ClientBase } from 'pg';
+import type { DialecticError } from '../platform/errors.ts';
+
+/** A connection that its holder has alone until it gives it back. */
+export type HeldConnection = {
+  readonly client: ClientBase;
+  /** Gives the connection back; one that failed in a way nobody understands is thrown away. */
+  readonly release: (broken?: boolean) => void;
+};
+
+/** How the rest of the program reaches PostgreSQL: embedded in a thread, or on a server. */
+export interface Driver {
+  readonly kind: 'embedded' | 'server';
+  /** Waits for a free connection. */
+  acquire(): Promise<HeldConnection>;
+  /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Resolves when there is room to write; at once unless `storage_full` was thrown. */
+  untilWritable(signal?: AbortSignal): Promise<void>;
+  /** The coded error behind a failed statement, where the driver knows more than the statement. */
+  explain(error: unknown): DialecticError | undefined;
+  close(): Promise<void>;
+}

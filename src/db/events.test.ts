@@ -1,0 +1,75 @@
+import { beforeAll, expect, test } from 'vitest';
+import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import type { Database } from './database.ts';
+import { appendEvents, EVENTS_CHANNEL, readEvents, type StoredEvent } from './events.ts';
+
+async function readAll(database: Database, tenantId: string, limit = 3): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = [];
+  for (;;) {
+    const after = all.at(-1)?.cursor ?? null;
+    const page = await readEvents(database, { tenantId, after, limit });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+describeOnBoth('events', (kind) => {
+  let database: Database;
+  let tenantId: string;
+  const append = (numbers: number[], topic = 'session/1', tenant = tenantId) =>
+    database.asTenant(tenant, (tx) =>
+      appendEvents(
+        tx,
+        numbers.map((n) => ({ tenantId: tenant, topic, kind: 'thing-counted', payload: { n } })),
+      ),
+    );
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+    ({ tenantId } = await newTenant(database));
+  });
+
+  test('are read in order, page by page, by topic, and by their own tenant only', async () => {
+    await append([1, 2]);
+    await append([3], 'session/2');
+    await append([4, 5]);
+    const stranger = await newTenant(database, 'stranger');
+    await append([99], 'session/1', stranger.tenantId);
+    const all = await readAll(database, tenantId);
+    expect(all.map((event) => event.payload['n'])).toEqual([1, 2, 3, 4, 5]);
+    const one = await readEvents(database, { tenantId, topic: 'session/1', after: all[0]!.cursor });
+    expect(one.map((event) => event.payload['n'])).toEqual([2, 4, 5]);
+    const theirs = await readAll(database, stranger.tenantId);
+    expect(theirs.map((event) => event.payload['n'])).toEqual([99]);
+  });
+
+  test('vanish with the transaction that did not commit', async () => {
+    const { tenantId } = await newTenant(database, 'undecided');
+    const failing = database.asTenant(tenantId, async (tx) => {
+      await appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-tried' }]);
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await readAll(database, tenantId)).toEqual([]);
+  });
+
+  test('cannot be changed or deleted, not even by the owner of the table', async () => {
+    await append([6]);
+    for (const sql of ["update events set kind = 'x'", 'delete from events', 'truncate events']) {
+      const change = database.transaction({ as: 'owner' }, (tx) => tx.query(sql));
+      await expect(change, sql).rejects.toMatchObject({ code: 'access_denied' });
+    }
+  });
+
+  test('send a hint to whoever listens', async () => {
+    const heard: string[] = [];
+    const stop = await database.driver.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
+    await append([7]);
+    await expect.poll(() => heard).toContain(tenantId);
+    await stop();
+  });
+
+  test('refuse a cursor that is none', async () => {
+    const read = readEvents(database, { tenantId, after: '1; drop table events' });
+    await expect(read).rejects.toMatchObject({ code: 'cursor_invalid' });
+  });
+});

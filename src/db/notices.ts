@@ -1,0 +1,65 @@
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import type { Transaction } from './database.ts';
+
+export type NewNotice = {
+  readonly tenantId: string;
+  readonly severity: 'info' | 'warning' | 'error';
+  readonly code: string;
+  readonly message: string;
+  readonly topic: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+export type Notice = NewNotice & { readonly id: string; readonly createdAt: Date };
+
+/** Tells the user something that stays until it is dismissed, in the transaction that caused it. */
+export async function addNotice(tx: Transaction, notice: NewNotice): Promise<string> {
+  const id = newId();
+  await tx.query(
+    `insert into notices (tenant_id, id, severity, code, message, topic, details)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      notice.tenantId,
+      id,
+      notice.severity,
+      notice.code,
+      notice.message,
+      notice.topic,
+      JSON.stringify(notice.details ?? {}),
+    ],
+  );
+  return id;
+}
+
+/** What the tenant has not dismissed yet, oldest first. */
+export async function openNotices(tx: Transaction, tenantId: string): Promise<Notice[]> {
+  const rows = await tx.kysely
+    .selectFrom('notices')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('dismissed_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    id: row.id,
+    severity: row.severity,
+    code: row.code,
+    message: row.message,
+    topic: row.topic,
+    details: row.details,
+    createdAt: row.created_at,
+  }));
+}
+
+/** Puts a notice away; doing it twice is an error, so that a wrong id is not passed over. */
+export async function dismissNotice(tx: Transaction, tenantId: string, id: string): Promise<void> {
+  const rows = await tx.query(
+    `update notices set dismissed_at = app_now()
+     where tenant_id = $1 and id = $2 and dismissed_at is null returning id`,
+    [tenantId, id],
+  );
+  if (rows.length === 0) throw new DialecticError('not_found', 'No such open notice.');
+}

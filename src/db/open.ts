@@ -1,0 +1,40 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Database, type DatabaseOptions } from './database.ts';
+import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
+import { migrate } from './migrate.ts';
+import { ServerDriver, type ServerOptions } from './server-driver.ts';
+
+/** Where a store lives: a PostgreSQL server, or a data directory on this machine. */
+export type StoreLocation = { readonly databaseUrl: string } | { readonly dataDirectory: string };
+
+export type OpenOptions = DatabaseOptions & EmbeddedOptions & ServerOptions;
+
+/** Reads the location from the command line and the environment, the former first. */
+export function locateStore(
+  environment: Readonly<Record<string, string | undefined>>,
+  dataDirectory?: string,
+): StoreLocation {
+  if (dataDirectory) return { dataDirectory };
+  if (environment['DATABASE_URL']) return { databaseUrl: environment['DATABASE_URL'] };
+  return { dataDirectory: environment['DIALECTIC_DATA'] ?? join(homedir(), '.dialectic') };
+}
+
+/** Opens the store and brings its schema up to date. */
+export async function openDatabase(
+  location: StoreLocation,
+  options: OpenOptions = {},
+): Promise<Database> {
+  const driver =
+    'databaseUrl' in location
+      ? await ServerDriver.open(location.databaseUrl, options)
+      : await EmbeddedDriver.open(location.dataDirectory, options);
+  const database = new Database(driver, options);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}

@@ -1,0 +1,107 @@
+import { Duplex } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import type { ThreadMessage, ThreadRequest } from './pglite-thread.ts';
+
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const threadUrl = new URL(`./pglite-thread.${extension}`, import.meta.url);
+
+/** Why a database thread came to its end. */
+export type ThreadEnd = 'disk-full' | 'crashed' | 'closed';
+
+/**
+ * One PGlite in a thread of its own, reached through PostgreSQL's wire protocol: the client above
+ * it is the same node-postgres that talks to a server. On the main thread a tight query loop would
+ * stop every timer of the process, heartbeats included.
+ */
+export class PgliteThread {
+  readonly #worker: Worker;
+  readonly #stream: ThreadStream;
+  readonly ended: Promise<ThreadEnd>;
+  #end!: (reason: ThreadEnd) => void;
+  #failure: string | undefined;
+  #ready: Promise<void>;
+
+  constructor(directory: string) {
+    this.#worker = new Worker(threadUrl, { workerData: { directory }, stdout: true, stderr: true });
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#stream = new ThreadStream((request) => this.#worker.postMessage(request));
+    this.#ready = new Promise((resolve, reject) => {
+      this.#worker.on('message', (message: ThreadMessage) => {
+        if (message.kind === 'ready') resolve();
+        else if (message.kind === 'data') this.#stream.receive(message.bytes);
+        else if (message.kind === 'disk-full') void this.terminate('disk-full');
+        else if (message.kind === 'closed') void this.terminate('closed');
+        else this.#failure = message.message;
+        if (message.kind === 'failed') reject(new Error(message.message));
+      });
+      this.#worker.on('error', (error) => {
+        this.#failure ??= error.message;
+      });
+      this.#worker.on('exit', () => {
+        reject(new Error(this.#failure ?? 'the database thread ended while it opened'));
+        void this.terminate('crashed');
+      });
+    });
+    this.#ready.catch(() => {}); // awaited by opened(); an exit after readiness is not a rejection
+  }
+
+  /** Resolves when the database answers; rejects with the reason when it cannot be opened. */
+  opened(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** The stream that node-postgres uses in place of a socket. */
+  stream(): Duplex {
+    return this.#stream;
+  }
+
+  /** Checkpoints, closes the files and ends the thread. */
+  async close(): Promise<void> {
+    this.#worker.postMessage('close' satisfies ThreadRequest);
+    await this.ended;
+  }
+
+  /** Ends the thread at once, as a crash of the database would. */
+  async terminate(reason: ThreadEnd): Promise<void> {
+    this.#end(reason);
+    await this.#worker.terminate();
+    this.#stream.destroy();
+  }
+}
+
+/** A socket look-alike: what the client writes in one turn goes to the thread as one message. */
+class ThreadStream extends Duplex {
+  readonly #send: (request: Uint8Array) => void;
+
+  constructor(send: (request: Uint8Array) => void) {
+    super();
+    this.#send = send;
+  }
+
+  receive(bytes: Uint8Array): void {
+    if (!this.destroyed) this.push(bytes);
+  }
+
+  connect(): this {
+    process.nextTick(() => this.emit('connect'));
+    return this;
+  }
+
+  setNoDelay(): void {}
+  setKeepAlive(): void {}
+  ref(): void {}
+  unref(): void {}
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#send(chunk);
+    done();
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    done();
+  }
+}

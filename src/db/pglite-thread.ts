@@ -1,0 +1,87 @@
+import * as fs from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { vector } from '@electric-sql/pglite-pgvector';
+
+/** What the thread tells its owner. */
+export type ThreadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'data'; readonly bytes: Uint8Array }
+  | { readonly kind: 'disk-full' }
+  | { readonly kind: 'closed' };
+
+/** What the owner sends: protocol bytes of one client, or the request to shut down. */
+export type ThreadRequest = Uint8Array | 'close';
+
+type NodeStream = { readonly nfd: number };
+type StreamOps = {
+  fsync?: (stream: NodeStream) => number;
+  write: (stream: NodeStream, ...rest: unknown[]) => number;
+};
+type EmscriptenModule = {
+  readonly FS: { readonly filesystems: { readonly NODEFS: { readonly stream_ops: StreamOps } } };
+};
+
+const EMSCRIPTEN_ENOSPC = 51;
+const port = parentPort!;
+const tell = (message: ThreadMessage): void => port.postMessage(message);
+
+/**
+ * PGlite's own file layer never calls fsync and, once a write fails for want of space, spins for
+ * ever inside PostgreSQL's panic. This one syncs for real and reports the full disk before the
+ * panic, so that the owner can end the thread.
+ */
+class DurableNodeFS extends NodeFS {
+  override async init(pg: PGlite, options: object) {
+    const result = await super.init(pg, options);
+    const preRun = result.emscriptenOpts.preRun as ((module: EmscriptenModule) => void)[];
+    preRun.push((module) => {
+      const operations = module.FS.filesystems.NODEFS.stream_ops;
+      const write = operations.write;
+      operations.fsync = (stream) => {
+        fs.fsyncSync(stream.nfd);
+        return 0;
+      };
+      operations.write = (stream, ...rest) => {
+        try {
+          return write(stream, ...rest);
+        } catch (error) {
+          if ((error as { errno?: number }).errno === EMSCRIPTEN_ENOSPC)
+            tell({ kind: 'disk-full' });
+          throw error;
+        }
+      };
+    });
+    return result;
+  }
+}
+
+async function start(): Promise<void> {
+  const pglite = await PGlite.create({
+    fs: new DurableNodeFS((workerData as { directory: string }).directory),
+    extensions: { vector },
+    startParams: [
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+      '-c',
+      'wal_sync_method=fsync',
+    ],
+  });
+  port.on('message', (request: ThreadRequest) => {
+    if (request === 'close') {
+      void pglite.close().finally(() => tell({ kind: 'closed' }));
+      return;
+    }
+    const chunks: Uint8Array[] = [];
+    const onRawData = (bytes: Uint8Array): void => void chunks.push(bytes.slice());
+    void pglite
+      .execProtocolRawStream(request, { onRawData, syncToFs: false })
+      .then(() => tell({ kind: 'data', bytes: Buffer.concat(chunks) }));
+  });
+  tell({ kind: 'ready' });
+}
+
+start().catch((error: unknown) => {
+  tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+});

@@ -1,0 +1,6 @@
+/** The public API: open a store, find out who is asking, read what happened. */
+export type { Database, Scope, Transaction } from './db/database.ts';
+export { appendEvents, readEvents, type StoredEvent } from './db/events.ts';
+export { type OpenOptions, openDatabase, type StoreLocation } from './db/open.ts';
+export { authenticate, createTenant, ensureLocalTenant, issueToken } from './db/tenants.ts';
+export { DialecticError } from './platform/errors.ts';

@@ -1,6 +1,0 @@
-/** Progress and warnings go to stderr, so that stdout carries results alone. */
-export type Log = (message: string) => void;
-
-export const logToStderr: Log = (message) => {
-  process.stderr.write(`${message}\n`);
-};

@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from 'vitest';
+import { appendEvents, EVENTS_CHANNEL } from '../../src/db/events.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { startPostgres } from '../postgres-server.ts';
+import { newTenant } from '../stores.ts';
+
+test('a server that crashes is an error worth a retry, and is found again', async () => {
+  const server = await startPostgres();
+  afterAll(() => server.stop());
+  const databaseUrl = await server.createDatabase('restarts');
+  const database = await openDatabase({ databaseUrl });
+  const { tenantId } = await newTenant(database);
+  const append = () =>
+    database.asTenant(tenantId, (tx) =>
+      appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]),
+    );
+  let hints = 0;
+  await database.driver.listen(EVENTS_CHANNEL, () => hints++);
+  await append();
+  await expect.poll(() => hints).toBe(1);
+
+  const cut = database.asTenant(tenantId, async (tx) => {
+    await tx.query('select 1');
+    await server.restart();
+    await tx.query('select 1');
+  });
+  await expect(cut).rejects.toMatchObject({ code: 'database_unreachable', retryable: true });
+  await append();
+  const rows = await database.asTenant(tenantId, (tx) => tx.query('select 1 from events'));
+  expect(rows.length).toBe(2);
+
+  // The listener comes back by itself and wakes everybody once, since hints may have been lost.
+  await expect.poll(() => hints, { timeout: 10_000 }).toBeGreaterThan(1);
+  const before = hints;
+  await append();
+  await expect.poll(() => hints).toBeGreaterThan(before);
+  await database.close();
+});

@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { openDatabase } from '../src/db/open.ts';
+import { startPostgres } from './postgres-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgresUrl: string;
+    embeddedTemplate: string;
+  }
+}
+
+/** Starts one PostgreSQL for the whole run and makes one embedded store that test files copy. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'dialectic-test-'));
+  const embeddedTemplate = join(folder, 'template');
+  const [server] = await Promise.all([
+    startPostgres(),
+    openDatabase({ dataDirectory: embeddedTemplate }, { backupEveryMs: 0 }).then((database) =>
+      database.close(),
+    ),
+  ]);
+  project.provide('postgresUrl', server.url);
+  project.provide('embeddedTemplate', embeddedTemplate);
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What each room may import beside itself; everything may import `platform`. */
+const ARROWS: Record<string, readonly string[]> = {
+  platform: [],
+  db: [],
+  recipe: [],
+  planning: ['recipe'],
+  jobs: ['db'],
+  models: ['db'],
+  context: ['db', 'models'],
+  sources: ['db'],
+  wallet: ['db'],
+  documents: ['db', 'recipe'],
+  generation: [
+    'recipe',
+    'planning',
+    'models',
+    'context',
+    'sources',
+    'wallet',
+    'documents',
+    'jobs',
+    'db',
+  ],
+};
+/** The faces may import every room but each other. */
+const FACES = ['cli', 'server'];
+/** Rooms that must stay functions of data to data. */
+const PURE = ['recipe', 'planning'];
+const OUTSIDE_WORLD = /^node:(fs|net|http|https|child_process|worker_threads|sqlite|dns)|^pg$/;
+
+const MAX_FILE_LINES = 400;
+const MAX_LINE_LENGTH = 100;
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => join(folder, name));
+}
+
+type Import = { file: string; from: string; specifier: string; to: string | undefined };
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const specifiers = text.matchAll(/(?:from|import)\s*\(?'([^']+)'/g);
+  return [...specifiers].map(([, specifier]) => {
+    const target = specifier!.startsWith('.')
+      ? relative(join(root, 'src'), resolve(root, dirname(file), specifier!))
+      : undefined;
+    const from = relative('src', file).split('/')[0]!;
+    return { file, from, specifier: specifier!, to: target?.split('/')[0] };
+  });
+}
+
+const source = sourceFiles('src').filter((file) => !file.endsWith('.test.ts'));
+const imports = source.flatMap(importsOf);
+
+describe('rooms', () => {
+  test('each has a place in the map', () => {
+    const rooms = readdirSync(join(root, 'src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+    const known = new Set([...Object.keys(ARROWS), ...FACES]);
+    expect(rooms.filter((room) => !known.has(room))).toEqual([]);
+  });
+
+  test('import only along the arrows', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      if (to === undefined || to === from || to === 'platform' || from === 'index.ts') return false;
+      if (FACES.includes(from)) return FACES.includes(to);
+      return !ARROWS[from]?.includes(to);
+    });
+    expect(wrong.map(({ file, specifier }) => `${file} → ${specifier}`)).toEqual([]);
+  });
+
+  test('that are pure reach nothing outside the program', () => {
+    const wrong = imports.filter(
+      ({ from, specifier }) => PURE.includes(from) && OUTSIDE_WORLD.test(specifier),
+    );
+    expect(wrong.map(({ file, specifier }) => `${file} → ${specifier}`)).toEqual([]);
+  });
+
+  test('ask the platform for time and chance', () => {
+    const banned = /\bDate\.now\(|\bMath\.random\(|new Date\(\)/;
+    const wrong = source.filter(
+      (file) =>
+        !file.startsWith('src/platform') && banned.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  const all = ['src', 'test', 'bench', 'scripts'].flatMap(sourceFiles);
+
+  test(`are at most ${MAX_FILE_LINES} lines long`, () => {
+    const long = all.map((file) => {
+      const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
+      return { file, lines };
+    });
+    expect(long.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([]);
+  });
+
+  test(`have lines of at most ${MAX_LINE_LENGTH} characters, strings apart`, () => {
+    const long = all.flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .map((line, index) => ({ place: `${file}:${index + 1}`, line }))
+        .filter(({ line }) => line.length > MAX_LINE_LENGTH && !/['"`/]/.test(line)),
+    );
+    expect(long.map(({ place }) => place)).toEqual([]);
+  });
+});

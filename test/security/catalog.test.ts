@@ -1,0 +1,111 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { describeOnBoth, openTestStore } from '../stores.ts';
+
+/** Tables of the program itself, which hold nothing of a tenant. */
+const NOT_A_TENANTS = ['schema_migrations'];
+
+/** What is wrong with the isolation of any table, view, key or role; empty when nothing is. */
+const RULES: readonly [rule: string, sql: string][] = [
+  [
+    'every table has row-level security, enabled and forced',
+    `select relname as offender from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+       and not (relrowsecurity and relforcerowsecurity) and relname <> all ($1)`,
+  ],
+  [
+    'every table has a policy that ties the application role to its tenant',
+    `select relname as offender from pg_class c
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> all ($1)
+       and not exists (select from pg_policies p where p.tablename = c.relname
+         and p.roles = '{dialectic_app}' and p.cmd = 'ALL'
+         and p.qual like '%tenant_id = %current_tenant()%' and p.with_check = p.qual)`,
+  ],
+  [
+    'no table has another policy for the application role',
+    `select tablename as offender from pg_policies
+     where schemaname = 'public' and tablename <> all ($1) and policyname <> 'tenant_only'
+       and (roles && '{dialectic_app,public}')`,
+  ],
+  [
+    'every table has an index that begins with its tenant',
+    `select relname as offender from pg_class c
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> all ($1)
+       and not exists (select from pg_index i join pg_attribute a
+         on a.attrelid = c.oid and a.attnum = i.indkey[0]
+         where i.indrelid = c.oid and a.attname = 'tenant_id' and i.indpred is null)`,
+  ],
+  [
+    'every foreign key includes the tenant, so that its errors tell nothing of others',
+    `select k.conrelid::regclass || '.' || conname as offender from pg_constraint k
+     where contype = 'f' and connamespace = 'public'::regnamespace and $1::text[] is not null
+       and not exists (select from pg_attribute a where a.attrelid = k.conrelid
+         and a.attnum = any (k.conkey) and a.attname = 'tenant_id')`,
+  ],
+  [
+    'every unique key includes the tenant, but for hashes of secrets',
+    `select indexrelid::regclass::text as offender from pg_index i
+     where indisunique and (select relnamespace from pg_class where oid = indrelid)
+         = 'public'::regnamespace
+       and indrelid::regclass::text <> all ($1)
+       and indexrelid::regclass::text <> 'api_tokens_token_hash_key'
+       and not exists (select from pg_attribute a where a.attrelid = i.indrelid
+         and a.attnum = any (i.indkey) and a.attname = 'tenant_id')`,
+  ],
+  [
+    'every view runs with the rights of its reader',
+    `select relname as offender from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')
+       and relname <> all ($1) and not coalesce('security_invoker=true' = any (reloptions), false)`,
+  ],
+  [
+    'no function runs with the rights of its owner',
+    `select proname as offender from pg_proc
+     where pronamespace = 'public'::regnamespace and prosecdef and proname <> all ($1)`,
+  ],
+  [
+    'no role of the program can log in, is a superuser or bypasses policies',
+    `select rolname as offender from pg_roles where rolname like 'dialectic\\_%'
+       and rolname <> all ($1) and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole)`,
+  ],
+];
+
+describeOnBoth('the catalog', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+  });
+  const offenders = (sql: string, before = '') =>
+    database.transaction({ as: 'owner' }, async (tx) => {
+      if (before) await tx.query(before);
+      const rows = await tx.query<{ offender: string }>(sql, [NOT_A_TENANTS]);
+      await tx.query('rollback'); // whatever `before` made was only for this look
+      return rows.map((row) => row.offender);
+    });
+
+  test.each(RULES)('%s', async (_rule, sql) => {
+    expect(await offenders(sql)).toEqual([]);
+  });
+
+  test('a new table without isolation is found by each rule that it breaks', async () => {
+    const careless = `
+      create table careless (id int primary key, user_id uuid);
+      create table sloppy (tenant_id uuid references tenants, id int unique);
+      alter table sloppy enable row level security;
+      create policy everyone on sloppy using (true);
+      create view peep as select * from users;
+      create function climb() returns int language sql security definer return 1`;
+    const found = await Promise.all(RULES.map(([, sql]) => offenders(sql, careless)));
+    expect(found.map((names) => names.toSorted())).toEqual([
+      ['careless', 'sloppy'],
+      ['careless', 'sloppy'],
+      ['sloppy'],
+      ['careless', 'sloppy'],
+      [],
+      ['careless_pkey', 'sloppy_id_key'],
+      ['peep'],
+      ['climb'],
+      [],
+    ]);
+  });
+});

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import type { Database, Scope, Transaction } from '../../src/db/database.ts';
+import { authenticate, issueToken } from '../../src/db/tenants.ts';
+import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { insertRow, insertSampleRows, sampleRow, tenantTables } from './sample-rows.ts';
+
+/** 'rows' means that the statement touched or saw that many; a code means that it was refused. */
+type Outcome = number | string;
+
+async function outcome(
+  database: Database,
+  scope: Scope,
+  work: (tx: Transaction) => Promise<unknown[]>,
+): Promise<Outcome> {
+  try {
+    return await database.transaction(scope, async (tx) => (await work(tx)).length);
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+const HARMLESS: readonly Outcome[] = [0, 'access_denied'];
+
+describeOnBoth('tenant isolation', (kind) => {
+  let database: Database;
+  let own: { tenantId: string };
+  let other: { tenantId: string };
+  let tables: string[];
+  let before: string;
+
+  const everything = () =>
+    database.transaction({ as: 'owner' }, async (tx) => {
+      const rows: unknown[] = [];
+      for (const table of tables) rows.push(await tx.query(`select * from ${table} order by 1, 2`));
+      return JSON.stringify(rows);
+    });
+
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+    own = { tenantId: randomUUID() };
+    other = { tenantId: randomUUID() };
+    await database.transaction({ as: 'owner' }, async (tx) => {
+      for (const { tenantId } of [own, other]) await insertSampleRows(tx, tenantId);
+      tables = await tenantTables(tx);
+    });
+    before = await everything();
+  });
+
+  test('covers every table, with a row of each tenant in it', async () => {
+    expect(tables.length).toBeGreaterThanOrEqual(5);
+    for (const table of tables) {
+      const rows = await database.transaction({ as: 'owner' }, (tx) =>
+        tx.query(`select distinct tenant_id from ${table}`),
+      );
+      expect(rows.length, table).toBe(2);
+    }
+  });
+
+  test("no statement reads, changes, adds or takes over another tenant's rows", async () => {
+    const scope: Scope = { as: 'tenant', tenantId: own.tenantId };
+    const theirs = other.tenantId;
+    for (const table of tables) {
+      const foreign = await database.transaction({ as: 'owner' }, (tx) =>
+        sampleRow(tx, table, theirs),
+      );
+      const attempts: [string, (tx: Transaction) => Promise<unknown[]>][] = [
+        ['select', (tx) => tx.query(`select * from ${table} where tenant_id = $1`, [theirs])],
+        [
+          'select all',
+          (tx) => tx.query(`select * from ${table} where tenant_id <> $1`, [own.tenantId]),
+        ],
+        [
+          'lock',
+          (tx) => tx.query(`select * from ${table} where tenant_id = $1 for update`, [theirs]),
+        ],
+        ['insert', async (tx) => [await insertRow(tx, table, foreign)]],
+        [
+          'update',
+          (tx) =>
+            tx.query(`update ${table} set tenant_id = tenant_id where tenant_id = $1 returning 1`, [
+              theirs,
+            ]),
+        ],
+        [
+          'delete',
+          (tx) => tx.query(`delete from ${table} where tenant_id = $1 returning 1`, [theirs]),
+        ],
+        [
+          'give away',
+          (tx) =>
+            tx.query(`update ${table} set tenant_id = $1 where tenant_id = $2 returning 1`, [
+              theirs,
+              own.tenantId,
+            ]),
+        ],
+        [
+          'take',
+          (tx) =>
+            tx.query(`update ${table} set tenant_id = $2 where tenant_id = $1 returning 1`, [
+              theirs,
+              own.tenantId,
+            ]),
+        ],
+        ['truncate', (tx) => tx.query(`truncate ${table} cascade`)],
+      ];
+      for (const [name, attempt] of attempts) {
+        expect(HARMLESS, `${name} ${table}`).toContain(await outcome(database, scope, attempt));
+      }
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('a transaction without a tenant sees and changes nothing', async () => {
+    const scope: Scope = { as: 'owner' };
+    const bare = (sql: string) =>
+      outcome(database, scope, async (tx) => {
+        await tx.query('set local role dialectic_app');
+        return tx.query(sql);
+      });
+    for (const table of tables) {
+      expect(HARMLESS, table).toContain(await bare(`select * from ${table}`));
+      expect(HARMLESS, table).toContain(
+        await bare(`update ${table} set tenant_id = tenant_id returning 1`),
+      );
+      expect(HARMLESS, table).toContain(await bare(`delete from ${table} returning 1`));
+    }
+    expect(await everything()).toBe(before);
+  });
+
+  test('an ended token reaches no table', async () => {
+    const ended = await issueToken(database, await newTenant(database, 'third'), {
+      name: 'old',
+      expiresAt: new Date(0),
+    });
+    for (const table of tables) {
+      const read = authenticate(database, ended.token).then(({ tenantId }) =>
+        database.asTenant(tenantId, (tx) => tx.query(`select * from ${table}`)),
+      );
+      await expect(read, table).rejects.toMatchObject({ code: 'token_expired' });
+    }
+  });
+
+  test('the worker role reaches only what it was opened to', async () => {
+    const open = await database.transaction({ as: 'owner' }, (tx) =>
+      tx.query<{ name: string }>(
+        `select tablename as name from pg_policies where roles = '{dialectic_worker}'`,
+      ),
+    );
+    const names = new Set(open.map(({ name }) => name));
+    expect(names.has('events')).toBe(true);
+    for (const table of tables.filter((name) => !names.has(name))) {
+      const seen = await outcome(database, { as: 'worker' }, (tx) =>
+        tx.query(`select * from ${table}`),
+      );
+      expect(HARMLESS, table).toContain(seen);
+    }
+  });
+
+  test('a tenant id that is no id is refused before it reaches a statement', async () => {
+    const attack = database.asTenant("x'; reset role; --", (tx) => tx.query('select 1'));
+    await expect(attack).rejects.toMatchObject({ code: 'usage_invalid' });
+  });
+
+  test('10,000 alternating transactions on a pool never see the tenant before', async () => {
+    const identities = [own, other];
+    let wrong = 0;
+    const lane = async (offset: number) => {
+      for (let index = 0; index < 2_500; index++) {
+        const { tenantId } = identities[(index + offset) % 2]!;
+        const rows = await database.asTenant(tenantId, (tx) =>
+          tx.query<{ tenant_id: string }>('select tenant_id from tenants'),
+        );
+        if (rows.length !== 1 || rows[0]!.tenant_id !== tenantId) wrong++;
+      }
+    };
+    await Promise.all([lane(0), lane(1), lane(0), lane(1)]);
+    expect(wrong).toBe(0);
+    const [role] = await database.transaction({ as: 'owner' }, (tx) =>
+      tx.query(`select current_user::text as name, current_tenant() as tenant`),
+    );
+    expect(role).toEqual({ name: 'postgres', tenant: null });
+  });
+});

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, inject } from 'vitest';
+import type { Database } from '../src/db/database.ts';
+import { type OpenOptions, openDatabase, type StoreLocation } from '../src/db/open.ts';
+import { createTenant, type Identity } from '../src/db/tenants.ts';
+import { createDatabase } from './postgres-server.ts';
+
+export type StoreKind = 'embedded' | 'server';
+
+/** A folder that goes away after the test file. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'dialectic-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A place for a store with the current schema and nothing in it. */
+export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
+  if (kind === 'server') {
+    const name = `t_${randomBytes(6).toString('hex')}`;
+    return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
+  }
+  const dataDirectory = join(await temporaryFolder(), 'data');
+  await mkdir(dataDirectory);
+  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(dataDirectory, 'pgdata'), {
+    recursive: true,
+  });
+  return { dataDirectory };
+}
+
+/** An open store that is closed after the test file. */
+export async function openTestStore(kind: StoreKind, options: OpenOptions = {}): Promise<Database> {
+  const database = await openDatabase(await emptyStore(kind), { backupEveryMs: 0, ...options });
+  afterAll(() => database.close());
+  return database;
+}
+
+/** Runs a suite once on the embedded database and once on a PostgreSQL server. */
+export function describeOnBoth(title: string, suite: (kind: StoreKind) => void): void {
+  for (const kind of ['embedded', 'server'] as const)
+    describe(`${title} (${kind})`, () => suite(kind));
+}
+
+export function newTenant(database: Database, name = 'A tenant'): Promise<Identity> {
+  return createTenant(database, name, { email: 'owner@example.org', name: 'Owner' });
+}

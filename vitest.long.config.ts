@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// The proofs that take minutes: one after another, so that nothing disturbs their timing.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.long.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    fileParallelism: false,
+    testTimeout: 1_800_000,
+    hookTimeout: 120_000,
+  },
+});
