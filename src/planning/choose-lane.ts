@@ -22,12 +22,12 @@ export type LaneChoice = {
   readonly rounds: readonly CountingRound[];
   /** Points by lane id: n − 1 for a first place down to 0 for the last, summed over ballots. */
   readonly points: Readonly<Record<string, number>>;
-  /** For people: how the choice came about. */
+  /** For people: how the choice came about, and the rule in one sentence. */
   readonly reason: string;
+  readonly rule: string;
 };
 
-/** The rule in one sentence, for the readme and the screen. */
-export const CHOICE_RULE =
+const CHOICE_RULE =
   'Instant runoff: a plan with more than half of the first choices is chosen, else the one with ' +
   'the fewest is struck out; among equals the one with fewer points (n − 1 for a first place, 0 ' +
   'for the last), then the one of the later participant.';
@@ -62,7 +62,7 @@ const finish = (
   rounds: readonly CountingRound[],
   points: Readonly<Record<string, number>>,
   reason: string,
-): LaneChoice => ({ laneId, rounds, points, reason });
+): LaneChoice => ({ laneId, rounds, points, reason, rule: CHOICE_RULE });
 
 function countVotes(
   standing: readonly string[],

@@ -44,7 +44,7 @@ const holdsCitations = (section: Section): boolean =>
   section.cites || section.fields.some(holdsCitations);
 
 /** The sections of a contract in the order of the file, without those that code fills in. */
-export function listSections(node: ContractNode): Section[] {
+function listSections(node: ContractNode): Section[] {
   return Object.entries(node.properties ?? {})
     .filter(([, child]) => child['x-fill'] === undefined)
     .map(([key, child]) => ({

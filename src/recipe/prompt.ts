@@ -81,7 +81,7 @@ export const readsHeader = (step: Step): boolean =>
   step.inputs.some((input) => input.type === 'header_context');
 
 /** What the steps that read this header make. */
-export function guidedDocuments(stage: Stage, step: Step): DocumentView[] {
+function guidedDocuments(stage: Stage, step: Step): DocumentView[] {
   return stepsGuidedBy(stage, step).map((guided) => describeDocument(stage, guided));
 }
 

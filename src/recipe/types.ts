@@ -178,28 +178,27 @@ export type Process = {
   readonly workItems: WorkItems | null;
 };
 
-export const ISSUE_CODES = [
-  'yaml_invalid',
-  'file_missing',
-  'field_invalid',
-  'unknown_strategy',
-  'duplicate_key',
-  'missing_producer',
-  'never_produced',
-  'cycle',
-  'driver_invalid',
-  'anchor_tie',
-  'prompt_invalid',
-  'prompt_variable_unknown',
-  'template_invalid',
-  'template_field_unknown',
-  'contract_field_unplaced',
-  'reference_unknown',
-  'transition_invalid',
-  'input_unsatisfied',
-  'input_ambiguous',
-] as const;
-export type IssueCode = (typeof ISSUE_CODES)[number];
+/** The kinds of defects. */
+export type IssueCode =
+  | 'yaml_invalid'
+  | 'file_missing'
+  | 'field_invalid'
+  | 'unknown_strategy'
+  | 'duplicate_key'
+  | 'missing_producer'
+  | 'never_produced'
+  | 'cycle'
+  | 'driver_invalid'
+  | 'anchor_tie'
+  | 'prompt_invalid'
+  | 'prompt_variable_unknown'
+  | 'template_invalid'
+  | 'template_field_unknown'
+  | 'contract_field_unplaced'
+  | 'reference_unknown'
+  | 'transition_invalid'
+  | 'input_unsatisfied'
+  | 'input_ambiguous';
 
 /** One defect of a recipe and the place to correct it. */
 export type RecipeIssue = {

@@ -57,9 +57,14 @@ function checkProducer(check: InputCheck, source: Stage, input: StepInput, index
   const asHeader = { ...input, type: 'header_context' as const };
   if (findProducer(source, asDocument) !== undefined) return;
   if (input.type === 'feedback' && findProducer(source, asHeader) !== undefined) return;
+  if (!input.required && isSkipped(source, input.documentKey)) return;
   const message = `no step of ${source.key} makes the ${input.type} ${input.documentKey}`;
   add('missing_producer', at, message);
 }
+
+/** What a skipped step would have made is simply absent for those who can do without. */
+const isSkipped = (source: Stage, documentKey: string): boolean =>
+  source.steps.some((step) => step.skip && step.output.documentKey === documentKey);
 
 /** Later stages, and people who have read this one, come too late for the current iteration. */
 function checkOrder(check: InputCheck, source: Stage, input: StepInput, index: number): void {

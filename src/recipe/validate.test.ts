@@ -260,6 +260,11 @@ describe('validation', () => {
   test('a skipped step needs nothing and makes nothing', () => {
     const skipped = changed([[CHALLENGE, 'key: judge\n', 'key: judge\n    skip: true\n']]);
     expect(checkProcess(skipped).issues.map((issue) => issue.code)).toEqual(['missing_producer']);
+    const optional = changed([
+      [CHALLENGE, 'key: judge\n', 'key: judge\n    skip: true\n'],
+      [CHALLENGE, 'multiple: true }', 'multiple: true, required: false }'],
+    ]);
+    expect(checkProcess(optional).issues).toEqual([]);
   });
 
   test('locates defects of a process that has no files yet', () => {

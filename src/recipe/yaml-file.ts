@@ -87,7 +87,7 @@ export function locate(
 }
 
 /** `['steps', 2, 'key']` as `steps[2].key`. */
-export function formatField(path: SchemaPath): string {
+function formatField(path: SchemaPath): string {
   return path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`;

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, InputType>> = {
  * An input in short form: `doc:thesis/business_case*?=0.9@all,previous,join`. `*` means multiple,
  * `?` optional; after `@` come scope `all`, iteration `previous` and `join` (all).
  */
-export function input(short: string): StepInput {
+function input(short: string): StepInput {
   const match =
     /^(\w+):([\w-]+)\/([\w-]*)(\*?)(\??)(?:=([\d.]+))?(?:@([\w,]+))?$/.exec(short) ??
     (() => {
