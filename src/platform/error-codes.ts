@@ -236,6 +236,20 @@ export const ERROR_CODES = {
     'A path does not belong to the tree of a project.',
     'Use the names that export writes.',
   ),
+  stage_incomplete: entry(
+    5,
+    409,
+    false,
+    'A participant failed in a stage, and the run does not go on without it.',
+    'Read its error, then `dialectic resume`; what succeeded is not repeated.',
+  ),
+  lane_blocked: entry(
+    5,
+    409,
+    false,
+    'A participant cannot go on because something that its steps need has failed.',
+    'Resume the session once the cause is gone.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
