@@ -6,7 +6,7 @@ import { isConfigured, resolveEndpoint } from './endpoint.ts';
 import { findPrice, type ModelPrice } from './prices.ts';
 import { findWindow } from './windows.ts';
 
-export type ListedModel = {
+type ListedModel = {
   readonly id: string;
   readonly windowTokens: number | null;
   readonly maxOutputTokens: number | null;

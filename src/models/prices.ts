@@ -3,7 +3,7 @@ import { parseModelId } from './model-id.ts';
 import type { TokenUsage } from './types.ts';
 
 /** USD for a million tokens of each kind. */
-export type TokenRates = {
+type TokenRates = {
   readonly input: number;
   readonly cachedInput: number;
   readonly cacheWrite: number;

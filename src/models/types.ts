@@ -7,7 +7,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 export type ModelMessage = { readonly role: 'user' | 'assistant'; readonly content: string };
 
 /** What the answer has to look like; `name` is `<stage>__<document_key>`. */
-export type OutputSchema = { readonly name: string; readonly schema: JsonSchema };
+type OutputSchema = { readonly name: string; readonly schema: JsonSchema };
 
 /** One request in the shape that every provider gets it from. */
 export type ModelRequest = {
@@ -40,7 +40,7 @@ export type TokenUsage = {
 };
 
 /** What the provider said beside the text, for the record. */
-export type RawResponse = {
+type RawResponse = {
   readonly finishReason: string | null;
   readonly responseId: string | null;
   readonly usage: unknown;

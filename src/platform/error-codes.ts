@@ -251,6 +251,13 @@ export const ERROR_CODES = {
     'The call was stopped from this side before any text arrived.',
     'Resume the session.',
   ),
+  template_invalid: entry(
+    2,
+    400,
+    false,
+    'A template of the recipe cannot be parsed, or names something that does not exist.',
+    'Correct the template at the line that the message names.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
