@@ -80,16 +80,20 @@ describe('a provider that misbehaves', () => {
   });
 
   test('signs of life keep a slow stream going past the silence limit', async () => {
-    const { generate } = await setUp((response) => {
-      stream(response, chatEvent('slow '));
-      let beats = 0;
-      const timer = setInterval(() => {
-        response.write(': keep-alive\n\n');
-        if (++beats < 6) return;
-        clearInterval(timer);
-        response.end(chatEvent('but sure', 'stop'));
-      }, 50);
-    });
+    const timeouts = { firstByteMs: 500, silenceMs: 500, totalMs: 5_000 };
+    const { generate } = await setUp(
+      (response) => {
+        stream(response, chatEvent('slow '));
+        let beats = 0;
+        const timer = setInterval(() => {
+          response.write(': keep-alive\n\n');
+          if (++beats < 7) return;
+          clearInterval(timer);
+          response.end(chatEvent('but sure', 'stop'));
+        }, 100);
+      },
+      { timeouts },
+    );
     expect(await generate()).toMatchObject({ text: 'slow but sure', finishReason: 'stop' });
   });
 
