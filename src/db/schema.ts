@@ -113,6 +113,27 @@ export type Schema = {
     markdown_hash: string | null;
     created_at: Now;
   };
+  model_calls: {
+    tenant_id: string;
+    id: string;
+    session_id: string;
+    job_id: string;
+    model: string;
+    purpose: 'document' | 'continuation' | 'repair';
+    status: Generated<'sent' | 'received' | 'failed' | 'cut'>;
+    request_hash: string;
+    contribution_id: string | null;
+    finish_reason: string | null;
+    input_tokens: number | null;
+    output_tokens: number | null;
+    cached_input_tokens: number | null;
+    usage_estimated: Generated<boolean>;
+    cost_micros: number | null;
+    error: Json | null;
+    started_at: Now;
+    finished_at: Date | null;
+  };
+  call_pieces: { tenant_id: string; call_id: string; seq: number; body: string };
   feedback: {
     tenant_id: string;
     id: string;

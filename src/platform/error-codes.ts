@@ -349,6 +349,27 @@ export const ERROR_CODES = {
     'A template of the recipe cannot be parsed, or names something that does not exist.',
     'Correct the template at the line that the message names.',
   ),
+  model_output_invalid: entry(
+    6,
+    502,
+    false,
+    'A model did not deliver the document in a usable form, although it was told what was wrong.',
+    'Resume to ask again, or choose another model; what it wrote is kept.',
+  ),
+  continuation_exhausted: entry(
+    6,
+    502,
+    false,
+    'A model was asked to go on as often as allowed and did not come to an end.',
+    'Raise the limit in the recipe or choose another model; what it wrote is kept.',
+  ),
+  model_refused: entry(
+    6,
+    502,
+    false,
+    'The provider withheld the answer (content filter).',
+    'Change the brief or the model; then resume.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

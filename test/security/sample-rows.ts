@@ -16,6 +16,7 @@ const ALLOWED: Record<string, string> = {
   'lane_steps.state': 'running',
   'jobs.job_type': 'EXECUTE',
   'documents.kind': 'document',
+  'model_calls.purpose': 'document',
 };
 
 const BY_TYPE: Record<string, () => unknown> = {
