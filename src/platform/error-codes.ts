@@ -258,6 +258,41 @@ export const ERROR_CODES = {
     'A template of the recipe cannot be parsed, or names something that does not exist.',
     'Correct the template at the line that the message names.',
   ),
+  recipe_invalid: entry(
+    2,
+    422,
+    false,
+    'A recipe has defects; the details list each with file, line and field.',
+    'Correct the places that are named; `dialectic recipe validate` checks them all.',
+  ),
+  recipe_conflict: entry(
+    5,
+    409,
+    false,
+    'A change to a recipe contradicts what it holds already, or names what it does not hold.',
+    'Read the recipe with `dialectic recipe show` and name an existing, or a new, key.',
+  ),
+  plan_inputs_missing: entry(
+    5,
+    409,
+    false,
+    'A step cannot be planned: a required input is missing, or one job would get it twice.',
+    'Read which input is named; finish or retry what produces it, or change the recipe.',
+  ),
+  plan_too_large: entry(
+    2,
+    422,
+    false,
+    'The process would make more model calls than is allowed.',
+    'Take fewer participants, or raise the limit.',
+  ),
+  path_invalid: entry(
+    2,
+    400,
+    false,
+    'A path does not belong to the tree of a project.',
+    'Use the names that export writes.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
