@@ -1,0 +1,128 @@
+import { type DocumentItem, type Piece, toKey } from './piece-reader.ts';
+import { readDocument } from './read-document.ts';
+import type { Block, BlockKind, ReadRequest } from './read-request.ts';
+import { findRequirements, type Requirement } from './requirements.ts';
+import { findNames, makeStatement, type Statement, toStatement } from './statement.ts';
+import { createTermIndex, type TermIndex } from './term-index.ts';
+
+/** A statement among all that the request holds, and who made it. */
+export type Source = {
+  readonly statement: Statement;
+  /** Labels of the inputs that say it; empty for the request itself. */
+  readonly labels: string[];
+  readonly kind: BlockKind;
+  readonly at: number;
+};
+
+/** One input document with what it says. */
+export type Input = {
+  readonly block: Block;
+  readonly sources: readonly Source[];
+  readonly items: readonly DocumentItem[];
+};
+
+/** Everything that a document may be made of. */
+export type Material = {
+  readonly title: string;
+  readonly requirements: readonly Requirement[];
+  readonly sources: readonly Source[];
+  readonly inputs: readonly Input[];
+  readonly index: TermIndex;
+  /** Proper names, the most frequent first. */
+  readonly names: readonly string[];
+};
+
+/** Gathers what a request holds; every sentence once, whoever repeats it. */
+export function gatherMaterial(request: ReadRequest): Material {
+  const allowed = findAllowed(request.blocks);
+  const byCore = new Map<string, Source>();
+  const inputs = request.blocks.map((block) => readInput(block, allowed, byCore));
+  const sources = [...byCore.values()];
+  const brief = inputs.find((input) => input.block.kind === 'request') ?? inputs[0]!;
+  return {
+    title: findTitle(brief),
+    requirements: findRequirements(brief.sources.map((source) => source.statement)),
+    sources,
+    inputs,
+    index: createTermIndex(sources.map((source) => source.statement.terms)),
+    names: rankNames(sources),
+  };
+}
+
+/** Ids that the list of sources knows; null where the request has no such list. */
+function findAllowed(blocks: readonly Block[]): ReadonlySet<string> | null {
+  const lists = blocks.filter((block) => block.kind === 'sources');
+  if (lists.length === 0) return null;
+  return new Set(lists.flatMap(({ text }) => text.match(/\bS\d+\b/g) ?? []));
+}
+
+function readInput(
+  block: Block,
+  allowed: ReadonlySet<string> | null,
+  byCore: Map<string, Source>,
+): Input {
+  const { pieces, items } = readDocument(block.text);
+  const sources: Source[] = [];
+  for (const piece of pieces) {
+    const statement = readPiece(piece, block.kind, allowed);
+    if (!statement) continue;
+    const key = statement.terms.join(' ') || statement.core;
+    const known = byCore.get(key);
+    const source = known ?? { statement, labels: [], kind: block.kind, at: byCore.size };
+    if (!known) byCore.set(key, source);
+    const named = !/^(?:request|sources|seed|header)$/.test(block.kind);
+    if (named && !source.labels.includes(block.label)) source.labels.push(block.label);
+    sources.push(source);
+  }
+  return { block, sources, items };
+}
+
+const EVIDENCE = /^\W{0,3}(S\d+(?:\.e\d+)?)\W{1,4}/;
+
+/** Markers that nobody vouches for are dropped; an excerpt in the list of sources is cited. */
+function readPiece(
+  piece: Piece,
+  kind: BlockKind,
+  allowed: ReadonlySet<string> | null,
+): Statement | null {
+  const sections = piece.path.map((part) => toKey(part.replace(/^#\d+ /, '')));
+  const evidence = kind === 'sources' ? EVIDENCE.exec(piece.text) : null;
+  const statement = evidence
+    ? makeStatement(`${piece.text.slice(evidence[0].length)} [${evidence[1]}]`, sections)
+    : toStatement(piece, sections);
+  if (statement.core.length < 3) return null;
+  if (kind === 'sources' && statement.cites.length === 0) return null;
+  if (isInstruction(piece, kind)) return null;
+  if (!allowed || statement.cites.every((cite) => isAllowed(cite, allowed))) return statement;
+  const text = statement.text.replace(/\s*\[S\d[^\]]*\]/g, (cite) =>
+    isAllowed(cite, allowed) ? cite : '',
+  );
+  return makeStatement(text, sections);
+}
+
+/** What a seed prompt says above its first part, and what a prompt says about its guidance. */
+const isInstruction = ({ path, text }: Piece, kind: BlockKind): boolean =>
+  (kind === 'seed' && path.length < 2) ||
+  (kind === 'header' && (path.length < 1 || /\bguidance\b|the documents of the stage/i.test(text)));
+
+const isAllowed = (cite: string, allowed: ReadonlySet<string>): boolean =>
+  (cite.match(/S\d+/g) ?? []).every((id) => allowed.has(id));
+
+/** The brief's own heading, or what its first sentence is about. */
+function findTitle({ block, sources }: Input): string {
+  const heading = /^#{1,3}\s+(.{3,80})$/m.exec(block.text)?.[1];
+  return heading?.replace(/[*`#]/g, '').trim() ?? sources[0]?.statement.title ?? 'The request';
+}
+
+function rankNames(sources: readonly Source[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { statement, kind } of sources) {
+    const weight = kind === 'request' ? 3 : 1;
+    for (const name of findNames(statement.core)) {
+      counts.set(name, (counts.get(name) ?? 0) + weight);
+    }
+  }
+  return [...counts]
+    .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .map(([name]) => name);
+}

@@ -1,0 +1,72 @@
+import { makeStatement, type Statement } from './statement.ts';
+import { overlap } from './term-index.ts';
+
+/** A thing that the brief asks for; ids follow its order, so that every call has the same. */
+export type Requirement = { readonly id: string; readonly statement: Statement };
+
+const OWN_ID = /^\W{0,3}((?:R|REQ|FR|NFR|US|UC)-?\d+(?:\.\d+)*)\b/;
+const MOST = 30;
+/** With fewer sentences than this, their clauses become requirements of their own. */
+const FEW = 5;
+
+/** What the brief asks for, numbered R1, R2, … unless it numbers its sentences itself. */
+export function findRequirements(brief: readonly Statement[]): Requirement[] {
+  const asking = brief.filter((one) => one.traits.requirement && !one.traits.question);
+  const enough = asking.length >= Math.min(FEW, brief.length / 3) ? asking : brief;
+  const found = enough.length < FEW ? enough.flatMap(splitClauses) : enough;
+  let last = 0;
+  return found.slice(0, MOST).map((statement) => {
+    const own = OWN_ID.exec(statement.core)?.[1];
+    return { id: own ?? `R${++last}`, statement };
+  });
+}
+
+const BREAK = /\s*[;；、]\s*|\s*,\s*(?:and|with|which|that|plus|as well as)?\s*|\s+and then\s+/u;
+const LEAST_WORDS = 3;
+
+/** The clauses of a long sentence, where each has words enough to stand alone. */
+function splitClauses(statement: Statement): Statement[] {
+  const parts: string[] = [];
+  for (const part of statement.core.split(BREAK)) {
+    const words = part.split(/\s+/).length;
+    if (parts.length > 0 && words < LEAST_WORDS && part.length < 24) {
+      parts[parts.length - 1] += `, ${part}`;
+    } else parts.push(part);
+  }
+  if (parts.length < 2) return [statement];
+  return parts
+    .filter((part) => /[\p{L}\p{N}]/u.test(part))
+    .map((part) =>
+      makeStatement(`${part} ${statement.cites.join(' ')}`.trim(), statement.sections),
+    );
+}
+
+const NAMED = 0.6;
+
+/** The ids that a statement names, or whose requirement it repeats in other words. */
+export function traceIds(statement: Statement, requirements: readonly Requirement[]): string[] {
+  const written = new Set(statement.text.match(/\b[A-Z]{1,4}-?\d+(?:\.\d+)*\b/g) ?? []);
+  const named = requirements.filter((one) => written.has(one.id)).map((one) => one.id);
+  if (named.length > 0) return named;
+  return requirements
+    .map((one) => ({ id: one.id, share: overlap(one.statement.terms, statement.terms) }))
+    .filter(({ share }) => share >= NAMED)
+    .toSorted((a, b) => b.share - a.share)
+    .slice(0, 2)
+    .map(({ id }) => id);
+}
+
+const COVERED = 0.5;
+
+/** Requirements that none of the statements takes up. */
+export function findUncovered(
+  requirements: readonly Requirement[],
+  statements: readonly Statement[],
+): Requirement[] {
+  return requirements.filter(
+    ({ id, statement }) =>
+      !statements.some(
+        (one) => overlap(statement.terms, one.terms) >= COVERED || one.text.includes(`${id} `),
+      ),
+  );
+}
