@@ -3,7 +3,8 @@ import type { ModelMessage, ModelRequest } from '../types.ts';
 import { writeDocument } from './author.ts';
 import type { PersonaName } from './personas.ts';
 
-type Answers = {
+/** Whole answers, and the rest of those that were cut. */
+export type Answers = {
   /** The whole answer, or what is left of it behind the chunks of the conversation. */
   find(request: ModelRequest, persona: PersonaName): string;
 };

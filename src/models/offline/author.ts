@@ -8,6 +8,7 @@ import { PERSONAS, type PersonaName } from './personas.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { toSection } from './section.ts';
 import { isFreeText } from './write-list.ts';
+import { isShortName } from './write-text.ts';
 import { type Desk, writeRecord } from './write-value.ts';
 
 /** The whole answer to a request; the same request always gives the same text. */
@@ -28,16 +29,24 @@ function openDesk(read: ReadRequest, schema: JsonSchema, persona: PersonaName): 
   const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
   const own = new Set(Object.keys(properties));
   const counts = new Map<string, number>();
+  const told = new Set<string>();
   let noticed = false;
   return {
     composer: createComposer(material, PERSONAS[persona], findMode(names, hasDocuments)),
     guided: own.has('context_for_documents') ? findGuided(read.prompt, ownKeys(schema)) : [],
     contents: Object.entries(properties).map(([key, one]) => textOf(one['title']) || titleOf(key)),
-    again: /pass before|previous (?:pass|iteration)/i.test(read.prompt),
+    ranks: ownKeys(schema).has('rank'),
+    again: /^#+ .*\bpass before\b/im.test(read.prompt),
+    hasProse: hasProse(schema),
     takeNotice() {
       if (noticed) return '';
       noticed = true;
       return DOCUMENT_NOTICE;
+    },
+    tellOnce(texts) {
+      const fresh = texts.filter((text) => !told.has(text));
+      for (const text of fresh) told.add(text);
+      return fresh;
     },
     nextId(list) {
       const letter = (/[a-z]/.exec(list)?.[0] ?? 'i').toUpperCase();
@@ -53,6 +62,14 @@ const titleOf = (key: string): string => {
   const words = key.replaceAll(/[_-]+/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
+
+/** Whether any text stands outside of lists. */
+function hasProse(schema: JsonSchema): boolean {
+  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
+  return Object.entries(properties).some(([key, one]) =>
+    one['properties'] ? hasProse(one) : isFreeText(one) && !isShortName(key) && !one['x-fill'],
+  );
+}
 
 /** Every key of a schema, however deep. */
 function ownKeys(schema: JsonSchema, found = new Set<string>()): Set<string> {

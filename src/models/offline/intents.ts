@@ -34,129 +34,122 @@ type Rule = {
   readonly words: string;
 };
 
+/** Patterns of keys, apart by blanks, as one. */
+const anyKey = (keys: string): RegExp => new RegExp(keys.trim().split(/\s+/).join('|'));
+
+const rule = (intent: Intent, keys: string, words: string): Rule => ({
+  intent,
+  key: anyKey(keys),
+  words,
+});
+
 /** The first whose pattern fits the key decides; the order puts the special before the general. */
 const RULES: readonly Rule[] = [
-  {
-    intent: 'question',
-    key: /question|open_|unresolved|unknown|decision/,
-    words: 'unclear unknown decide whether',
-  },
-  {
-    intent: 'omission',
-    key: /omission|gap|missing|left_out|not_covered|uncovered/,
-    words: 'missing lack without',
-  },
-  {
-    intent: 'mitigation',
-    key: /mitigat|guardrail|resilien|escalat|fallback|safeguard|control|measures$/,
-    words: 'prevent avoid protect backup limit recover',
-  },
-  {
-    intent: 'reference',
-    key: /reference|_document$|^sources?$|data_sources|signal_sources|citation|bibliograph|artifacts/,
-    words: '',
-  },
-  { intent: 'assumption', key: /assum|premise/, words: 'assume given expect' },
-  {
-    intent: 'risk',
-    key: /risk|threat|obstacle|hazard|likelihood|danger|signal|impact|failure/,
-    words: 'risk fail lose delay outage depend wrong',
-  },
-  {
-    intent: 'weakness',
-    key: /weak|error|problems?$|defect|critic|discrepan|conflict|improve|concern|objection|contra/,
-    words: 'lack slow manual wrong difficult',
-  },
-  {
-    intent: 'strength',
-    key: /strength|advantage|merit|pros?$/,
-    words: 'strong clear proven already existing',
-  },
-  {
-    intent: 'acceptance',
-    key: /accept|test|check|criteri|verif|guards?$|done/,
-    words: 'must test measure within show',
-  },
-  {
-    intent: 'story',
-    key: /stor(y|ies)|journey|scenario|use_case/,
-    words: 'user customer want can',
-  },
-  {
-    intent: 'metric',
-    key: /metric|kpi|indicator|measure|north_star|target|cadence|report/,
-    words: 'number percent rate time count increase reduce',
-  },
-  {
-    intent: 'agreement',
-    key: /align|fit_|resolved|consensus|agree|position|adjust|insight|feasib|delta|iteration/,
-    words: 'request require agree keep',
-  },
-  {
-    intent: 'tradeoff',
-    key: /trade|alternativ|competit|compar|tie_break|options?$|differentiat|when_to|prefer/,
-    words: 'instead either rather cost existing competitor',
-  },
-  {
-    intent: 'dependency',
-    key: /depend|deps|integration|interface|requires|prerequisite|third_party|api|contracts/,
-    words: 'integrate connect import export sync service',
-  },
-  {
-    intent: 'sequence',
-    key: /sequenc|timeline|schedul|release|order|roadmap|phase|milestone|migration/,
-    words: 'first then before after week month deadline launch',
-  },
-  {
-    intent: 'next',
-    key: /next|action|recommend|up_next|commit|construction|strategy|todo/,
-    words: 'start decide first try agree',
-  },
-  {
-    intent: 'component',
-    key: /component|architect|service|stack|platform|tool|librar|subsystem|module|infrastruct|technolog|interface|mapping/,
-    words: 'system service application database website app',
-  },
-  {
-    intent: 'data',
-    key: /^data|data$|schema|data_flow|column|index(es)?$|storage|record|rls/,
-    words: 'data store record history list name address',
-  },
-  {
-    intent: 'operation',
-    key: /deploy|operat|observ|monitor|support|maintain|environment|devops|hosting/,
-    words: 'run host monitor support maintain staff backup',
-  },
-  {
-    intent: 'cost',
-    key: /cost|budget|price|pricing|funding|revenue/,
-    words: 'cost budget price pay money month',
-  },
-  {
-    intent: 'people',
-    key: /team|owner|stakeholder|communicat|people|role|audience|responsib/,
-    words: 'user customer staff team owner manager',
-  },
-  {
-    intent: 'quality',
-    key: /secur|privac|complian|perform|scalab|reliab|maintainab|accessib|usab|availab|quality|non_functional|legal|complexity/,
-    words: '',
-  },
-  {
-    intent: 'opportunity',
-    key: /opportun|market|benefit|value|differenti|goal|objective|purpose|outcome|vision|provides/,
-    words: 'want increase grow new customer sell save improve',
-  },
-  {
-    intent: 'problem',
-    key: /problem|pain|need|validation|challenge|background/,
-    words: 'today currently problem need waste manual lost complain',
-  },
-  {
-    intent: 'summary',
-    key: /summary|overview|abstract|introduction|description|rationale|context|note|progress|about|analysis|why/,
-    words: '',
-  },
+  rule('question', `question open_ unresolved unknown decision`, 'unclear unknown decide whether'),
+  rule('omission', `omission gap missing left_out not_covered uncovered`, 'missing lack without'),
+  rule(
+    'mitigation',
+    `mitigat guardrail mock stand_in resilien escalat fallback safeguard control measures$`,
+    'prevent avoid protect backup limit recover',
+  ),
+  rule(
+    'reference',
+    `reference _document$ ^sources$ data_sources signal_sources citation bibliograph artifacts`,
+    '',
+  ),
+  rule('assumption', `assum premise`, 'assume given expect'),
+  rule(
+    'risk',
+    `risk threat obstacle hazard likelihood danger signal impact failure`,
+    'risk fail lose delay outage depend wrong',
+  ),
+  rule(
+    'weakness',
+    `weak error problems?$ defect critic discrepan conflict improve concern objection contra`,
+    'lack slow manual wrong difficult',
+  ),
+  rule('strength', `strength advantage merit pros?$`, 'strong clear proven already existing'),
+  rule(
+    'acceptance',
+    `accept quality test check criteri verif guards?$ done`,
+    'must test measure within show',
+  ),
+  rule('story', `stor(y|ies) journey scenario use_case`, 'user customer want can'),
+  rule(
+    'metric',
+    `metric kpi indicator measure north_star target cadence report`,
+    'number percent rate time count increase reduce',
+  ),
+  rule(
+    'agreement',
+    `align fit_ resolved consensus agree (^|_)positions? adjust insight feasib delta iteration`,
+    'request require keep',
+  ),
+  rule(
+    'tradeoff',
+    `trade alternativ competit compar tie_break options?$ differentiat when_to prefer`,
+    'instead either rather cost existing competitor',
+  ),
+  rule(
+    'dependency',
+    `depend deps integration interface requires prerequisite third_party api contracts`,
+    'integrate connect import export sync service',
+  ),
+  rule(
+    'sequence',
+    `sequenc timeline schedul release order roadmap phase milestone migration`,
+    'first then before after week month deadline launch',
+  ),
+  rule(
+    'next',
+    `next action recommend commit construction strategy todo ^source$
+    (^|_)(work|steps?|tasks?)$`,
+    'start decide first try agree',
+  ),
+  rule(
+    'component',
+    `component architect service stack platform tool librar subsystem module infrastruct
+    technolog interface mapping`,
+    'system service application database website app',
+  ),
+  rule(
+    'data',
+    `^data data$ schema data_flow column index(es)?$ storage record rls`,
+    'data store record history list name address',
+  ),
+  rule(
+    'operation',
+    `deploy operat observ monitor support maintain environment devops hosting`,
+    'run host monitor support maintain staff backup',
+  ),
+  rule('cost', `cost budget price pricing funding revenue`, 'cost budget price pay money month'),
+  rule(
+    'people',
+    `team owner stakeholder communicat people role audience responsib`,
+    'user customer staff team owner manager',
+  ),
+  rule(
+    'quality',
+    `secur privac complian perform scalab reliab maintainab accessib usab availab
+    non_functional legal complexity`,
+    '',
+  ),
+  rule(
+    'opportunity',
+    `opportun market benefit value differenti goal objective purpose outcome vision provides`,
+    'want increase grow new customer sell save improve',
+  ),
+  rule(
+    'problem',
+    `problem pain need validation challenge background`,
+    'today currently problem need waste manual lost complain',
+  ),
+  rule(
+    'summary',
+    `summary overview abstract introduction description rationale context note progress about
+    analysis why`,
+    '',
+  ),
 ];
 
 /** Words that the quality of that name goes by, for sections and for scores. */

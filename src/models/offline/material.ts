@@ -1,8 +1,10 @@
+import { isAboutDocuments } from './own-sentences.ts';
 import { type DocumentItem, type Piece, toKey } from './piece-reader.ts';
 import { readDocument } from './read-document.ts';
 import type { Block, BlockKind, ReadRequest } from './read-request.ts';
 import { findRequirements, type Requirement } from './requirements.ts';
-import { findNames, makeStatement, type Statement, toStatement } from './statement.ts';
+import { makeStatement, type Statement, toStatement } from './statement.ts';
+import { findSystems } from './systems.ts';
 import { createTermIndex, type TermIndex } from './term-index.ts';
 
 /** A statement among all that the request holds, and who made it. */
@@ -28,26 +30,62 @@ export type Material = {
   readonly sources: readonly Source[];
   readonly inputs: readonly Input[];
   readonly index: TermIndex;
-  /** Proper names, the most frequent first. */
-  readonly names: readonly string[];
+  /** Systems by name, the most frequent first. */
+  readonly systems: readonly string[];
 };
+
+/** What people gave; what was made of it only repeats the names. */
+const GIVEN: ReadonlySet<BlockKind> = new Set(['request', 'seed', 'resource', 'feedback']);
 
 /** Gathers what a request holds; every sentence once, whoever repeats it. */
 export function gatherMaterial(request: ReadRequest): Material {
   const allowed = findAllowed(request.blocks);
   const byCore = new Map<string, Source>();
   const inputs = request.blocks.map((block) => readInput(block, allowed, byCore));
-  const sources = [...byCore.values()];
+  const read = [...byCore.values()];
   const brief = inputs.find((input) => input.block.kind === 'request') ?? inputs[0]!;
+  const asked = readDemands(brief.sources.map((source) => source.statement));
+  const requirements = findRequirements(asked);
+  const sources = addDemands(read, asked, requirements);
+  const given = sources.filter(({ kind }) => GIVEN.has(kind)).map((source) => source.statement);
   return {
     title: findTitle(brief),
-    requirements: findRequirements(brief.sources.map((source) => source.statement)),
+    requirements,
     sources,
     inputs,
     index: createTermIndex(sources.map((source) => source.statement.terms)),
-    names: rankNames(sources),
+    systems: findSystems(given),
   };
 }
+
+/** In a language whose verbs are not known, every sentence of the brief may be a demand. */
+function readDemands(brief: readonly Statement[]): readonly Statement[] {
+  const telling = brief.filter((one) => one.role === 'task' || one.role === 'limit');
+  if (telling.length * 4 >= brief.length) return brief;
+  return brief.map((one) => (one.role === 'context' ? { ...one, role: 'task' } : one));
+}
+
+/** Puts the sentences as they were understood in place, and the clauses of a short brief beside. */
+function addDemands(
+  read: readonly Source[],
+  asked: readonly Statement[],
+  requirements: readonly Requirement[],
+): Source[] {
+  const byText = new Map(asked.map((one) => [one.text, one]));
+  const sources = read.map((source) => {
+    const statement = source.kind === 'request' ? byText.get(source.statement.text) : undefined;
+    return statement ? { ...source, statement } : source;
+  });
+  if (asked.length >= SHORT) return sources;
+  const known = new Set(sources.map((source) => source.statement.core));
+  for (const { statement } of requirements) {
+    if (known.has(statement.core)) continue;
+    sources.push({ statement, labels: [], kind: 'request', at: sources.length });
+  }
+  return sources;
+}
+
+const SHORT = 6;
 
 /** Ids that the list of sources knows; null where the request has no such list. */
 function findAllowed(blocks: readonly Block[]): ReadonlySet<string> | null {
@@ -66,7 +104,7 @@ function readInput(
   for (const piece of pieces) {
     const statement = readPiece(piece, block.kind, allowed);
     if (!statement) continue;
-    const key = statement.terms.join(' ') || statement.core;
+    const key = `${statement.terms.join(' ') || statement.core}|${statement.remark}`;
     const known = byCore.get(key);
     const source = known ?? { statement, labels: [], kind: block.kind, at: byCore.size };
     if (!known) byCore.set(key, source);
@@ -93,6 +131,7 @@ function readPiece(
   if (statement.core.length < 3) return null;
   if (kind === 'sources' && statement.cites.length === 0) return null;
   if (isInstruction(piece, kind)) return null;
+  if (kind !== 'request' && isLabel(piece)) return null;
   if (!allowed || statement.cites.every((cite) => isAllowed(cite, allowed))) return statement;
   const text = statement.text.replace(/\s*\[S\d[^\]]*\]/g, (cite) =>
     isAllowed(cite, allowed) ? cite : '',
@@ -105,24 +144,19 @@ const isInstruction = ({ path, text }: Piece, kind: BlockKind): boolean =>
   (kind === 'seed' && path.length < 2) ||
   (kind === 'header' && (path.length < 1 || /\bguidance\b|the documents of the stage/i.test(text)));
 
+/** Entries of a table of contents and sentences on the document itself say nothing new. */
+const isLabel = ({ text, entry }: Piece): boolean =>
+  isAboutDocuments(text) || (entry && /^[\x20-\x7e]+$/.test(text) && text.split(' ').length < 4);
+
 const isAllowed = (cite: string, allowed: ReadonlySet<string>): boolean =>
   (cite.match(/S\d+/g) ?? []).every((id) => allowed.has(id));
 
 /** The brief's own heading, or what its first sentence is about. */
 function findTitle({ block, sources }: Input): string {
   const heading = /^#{1,3}\s+(.{3,80})$/m.exec(block.text)?.[1];
-  return heading?.replace(/[*`#]/g, '').trim() ?? sources[0]?.statement.title ?? 'The request';
-}
-
-function rankNames(sources: readonly Source[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { statement, kind } of sources) {
-    const weight = kind === 'request' ? 3 : 1;
-    for (const name of findNames(statement.core)) {
-      counts.set(name, (counts.get(name) ?? 0) + weight);
-    }
-  }
-  return [...counts]
-    .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .map(([name]) => name);
+  const named = heading
+    ?.replace(/[*`#]/g, '')
+    .split(/[,:;(–—]\s/, 1)[0]!
+    .trim();
+  return named || sources[0]?.statement.title || 'The request';
 }

@@ -1,4 +1,3 @@
-import { sleep } from '../../platform/clock.ts';
 import { DialecticError } from '../../platform/errors.ts';
 import { abortedError } from '../call-model.ts';
 import { parseModelId } from '../model-id.ts';
@@ -10,7 +9,8 @@ import type {
   ModelRequest,
   ModelResult,
 } from '../types.ts';
-import { createAnswers } from './answers.ts';
+import { type ModelClock, systemClock } from '../watchdog.ts';
+import { type Answers, createAnswers } from './answers.ts';
 import { cutAt, cutToTokens } from './cut.ts';
 import { isHit, type OfflineOptions, parseOfflineName } from './options.ts';
 
@@ -20,7 +20,9 @@ type Answer = { readonly text: string; readonly finishReason: FinishReason };
 const DELTA_CHARS = 400;
 
 /** The author for runs without any key: no network, no randomness, the same bytes each time. */
-export function createOfflineProvider(): ModelProvider {
+export function createOfflineProvider(
+  clock: Pick<ModelClock, 'sleep'> = systemClock,
+): ModelProvider {
   const calls = new Map<string, number>();
   const answers = createAnswers();
   return {
@@ -34,8 +36,9 @@ export function createOfflineProvider(): ModelProvider {
       };
       stop();
       if (isHit(settings.fail, call)) throw failOnPurpose(request.model, call);
-      const answer = await limit(request, settings, write(request, settings, call, answers.find));
-      const sent = await send(answer.text, settings.delay ?? 0, options);
+      const answer = await limit(request, settings, write(request, settings, call, answers));
+      const pause = (): Promise<void> => clock.sleep(settings.delay ?? 0, options.signal);
+      const sent = await send(answer.text, settings.delay ? pause : undefined, options);
       if (sent === '' && answer.text !== '') stop();
       return toResult(request, sent, sent === answer.text ? answer.finishReason : 'interrupted');
     },
@@ -51,10 +54,10 @@ function write(
   request: ModelRequest,
   settings: OfflineOptions,
   call: number,
-  find: ReturnType<typeof createAnswers>['find'],
+  answers: Answers,
 ): string {
   if (isHit(settings.empty, call)) return '';
-  const text = find(request, settings.persona);
+  const text = answers.find(request, settings.persona);
   return isHit(settings.badjson, call) ? spoil(text) : text;
 }
 
@@ -75,11 +78,15 @@ async function limit(
 }
 
 /** Hands the text on in pieces and returns what was handed on before an abort. */
-async function send(text: string, delayMs: number, options: CallOptions): Promise<string> {
+async function send(
+  text: string,
+  pause: (() => Promise<void>) | undefined,
+  options: CallOptions,
+): Promise<string> {
   const { signal, onDelta } = options;
   let sent = 0;
   while (sent < text.length) {
-    if (delayMs > 0) await sleep(delayMs, signal);
+    await pause?.();
     if (signal?.aborted) break;
     const delta = options.stream === false ? text : cutAt(text.slice(sent), DELTA_CHARS);
     sent += delta.length;

@@ -1,10 +1,17 @@
-import { joinCites, type Statement, shorten } from './statement.ts';
+import { joinCites, type Statement } from './statement.ts';
+import { shorten } from './title.ts';
 
 /** What fills the places of a template beside the statement itself. */
 export type Setting = {
-  /** Another statement of the same section. */
+  /** Another thing to do. */
   readonly other: Statement | undefined;
+  /** A system that the statement names, or nothing. */
+  readonly system: string;
   readonly label: string;
+  /** Whether the sentence asks for something or comes from a document that can be judged. */
+  readonly quotable: boolean;
+  /** ` (label)` where a quotation has to say whose words it gives. */
+  readonly origin: string;
   readonly project: string;
   /** What the section is about, in its own words. */
   readonly subject: string;
@@ -23,6 +30,10 @@ export function fillTemplate(
   let fits = true;
   const text = template.replace(PLACE, (_whole, not: string, place: string) => {
     const value = findValue(place, statement, setting);
+    if (place === 'task') {
+      if (statement.role !== 'task') fits = false;
+      return '';
+    }
     if (not === '!') {
       if (value !== '') fits = false;
       return '';
@@ -39,15 +50,17 @@ function findValue(place: string, statement: Statement, setting: Setting): strin
     case 's':
       return statement.text;
     case 'q':
-      return quote(core, cites);
+      return setting.quotable ? quote(core, cites) + setting.origin : '';
+    case 'ctx':
+      return statement.role === 'context' ? quote(core, cites) : '';
     case 't':
-      return `‘${lowerFirst(title)}’`;
-    case 'T':
-      return title;
+      return isNamed(statement) ? `‘${lowerFirst(title)}’` : '';
+    case 'lim':
+      return statement.role === 'limit' ? quote(core, cites) : '';
     case 'o':
       return setting.other ? `‘${lowerFirst(setting.other.title)}’` : '';
     case 'n':
-      return traits.name;
+      return setting.system;
     case 'f':
       return traits.figure;
     case 'a':
@@ -66,6 +79,10 @@ function findValue(place: string, statement: Statement, setting: Setting): strin
       return setting.subject;
   }
 }
+
+/** Only what is to be done has a name that sentences can be made with. */
+const isNamed = ({ role }: Statement): boolean =>
+  role === 'task' || role === 'made' || role === 'later';
 
 /** Quotation marks would claim that a cited source has these words; those statements lean. */
 export function quote(core: string, cites: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { DOCUMENT_NOTICE } from './notice.ts';
+import { withoutNotice } from './own-sentences.ts';
 import { splitSentences } from './segments.ts';
 
 /** A sentence or entry of a document and where it stands. */
@@ -32,13 +32,15 @@ type Group = { readonly path: readonly string[]; readonly fields: Map<string, st
 
 /** Names a record, among its fields. */
 export const TITLE_FIELD = /(?:^|_)(?:title|name|heading)$/;
-const ID_FIRST = /^[A-Za-z]{1,4}[-.]?\d+(?:\.\d+)*\b/;
+/** `M1: Title`, also behind a mark such as `[ ]`. */
+const ID_FIRST = /^(?:\[.?\]\s+)?([A-Za-z]{1,4}[-.]?\d+(?:\.\d+)*)\b/;
 
 /** Keys and headings are compared in this form: `Risks & mitigation` is `risks_mitigation`. */
 export const toKey = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
+    .replace(/_(?:and|und|et)_/g, '_')
     .replace(/^_|_$/g, '');
 
 /** Ids, names and keys say nothing by themselves. */
@@ -51,7 +53,7 @@ export function createPieceReader(): PieceReader {
   return {
     pieces,
     say(text, path, entry) {
-      for (const sentence of splitSentences(text.replaceAll(DOCUMENT_NOTICE, ' '))) {
+      for (const sentence of splitSentences(withoutNotice(text))) {
         pieces.push({ text: sentence, path, entry });
       }
     },
@@ -60,7 +62,7 @@ export function createPieceReader(): PieceReader {
       const group = groups.get(key) ?? { path, fields: new Map<string, string[]>() };
       groups.set(key, group);
       const name = toKey(field);
-      group.fields.set(name, [...(group.fields.get(name) ?? []), value]);
+      group.fields.set(name, [...(group.fields.get(name) ?? []), withoutNotice(value)]);
     },
     finishItems: () => [...groups.values()].flatMap(toItem),
   };
@@ -69,8 +71,8 @@ export function createPieceReader(): PieceReader {
 function toItem({ path, fields }: Group): DocumentItem[] {
   const own = [...fields].find(([name]) => TITLE_FIELD.test(name))?.[1][0];
   const heading = path.at(-1)?.replace(/^#\d+ /, '') ?? '';
-  const id = fields.get('id')?.[0] ?? ID_FIRST.exec(heading)?.[0] ?? '';
-  const title = own ?? heading.replace(id, '').replace(/^[\s:.–—-]+/, '');
+  const id = fields.get('id')?.[0] ?? ID_FIRST.exec(heading)?.[1] ?? '';
+  const title = own ?? heading.replace(ID_FIRST, '').replace(/^[\s:.–—-]+/, '');
   if (title === '' || (fields.size < 2 && id === '')) return [];
   return [{ list: toKey(path.at(-2) ?? ''), id, title, fields }];
 }

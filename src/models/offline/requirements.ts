@@ -1,5 +1,6 @@
 import { makeStatement, type Statement } from './statement.ts';
 import { overlap } from './term-index.ts';
+import { capitalise } from './title.ts';
 
 /** A thing that the brief asks for; ids follow its order, so that every call has the same. */
 export type Requirement = { readonly id: string; readonly statement: Statement };
@@ -11,14 +12,24 @@ const FEW = 5;
 
 /** What the brief asks for, numbered R1, R2, … unless it numbers its sentences itself. */
 export function findRequirements(brief: readonly Statement[]): Requirement[] {
-  const asking = brief.filter((one) => one.traits.requirement && !one.traits.question);
+  const asking = brief.filter((one) => one.role !== 'context' && !one.traits.question);
   const enough = asking.length >= Math.min(FEW, brief.length / 3) ? asking : brief;
-  const found = enough.length < FEW ? enough.flatMap(splitClauses) : enough;
+  const found = enough.flatMap(enough.length < FEW ? splitClauses : splitDemands);
   let last = 0;
   return found.slice(0, MOST).map((statement) => {
     const own = OWN_ID.exec(statement.core)?.[1];
     return { id: own ?? `R${++last}`, statement };
   });
+}
+
+const DEMAND =
+  /[,;]\s+(?:and\s+|but\s+)?(?=(?:\S+\s){1,6}?(?:must|shall|should|can|has to|have to|may)\s)/;
+
+/** A sentence that makes two demands makes two requirements. */
+function splitDemands(statement: Statement): Statement[] {
+  const parts = statement.core.split(DEMAND);
+  if (parts.length < 2) return [statement];
+  return parts.map((part) => toPart(part, statement));
 }
 
 const BREAK = /\s*[;；、]\s*|\s*,\s*(?:and|with|which|that|plus|as well as)?\s*|\s+and then\s+/u;
@@ -34,11 +45,13 @@ function splitClauses(statement: Statement): Statement[] {
     } else parts.push(part);
   }
   if (parts.length < 2) return [statement];
-  return parts
-    .filter((part) => /[\p{L}\p{N}]/u.test(part))
-    .map((part) =>
-      makeStatement(`${part} ${statement.cites.join(' ')}`.trim(), statement.sections),
-    );
+  return parts.filter((part) => /[\p{L}\p{N}]/u.test(part)).map((part) => toPart(part, statement));
+}
+
+/** A clause of a demand is a demand, also without a verb of its own. */
+function toPart(part: string, { cites, sections, role }: Statement): Statement {
+  const own = makeStatement(`${capitalise(part)} ${cites.join(' ')}`.trim(), sections);
+  return own.role === 'context' ? { ...own, role } : own;
 }
 
 const NAMED = 0.6;
@@ -49,7 +62,7 @@ export function traceIds(statement: Statement, requirements: readonly Requiremen
   const named = requirements.filter((one) => written.has(one.id)).map((one) => one.id);
   if (named.length > 0) return named;
   return requirements
-    .map((one) => ({ id: one.id, share: overlap(one.statement.terms, statement.terms) }))
+    .map((one) => ({ id: one.id, share: overlap(one.statement.termSet, statement.termSet) }))
     .filter(({ share }) => share >= NAMED)
     .toSorted((a, b) => b.share - a.share)
     .slice(0, 2)
@@ -58,15 +71,24 @@ export function traceIds(statement: Statement, requirements: readonly Requiremen
 
 const COVERED = 0.5;
 
+/** How many statements take up each requirement. */
+export function countCoverage(
+  requirements: readonly Requirement[],
+  statements: readonly Statement[],
+): { readonly one: Requirement; readonly count: number }[] {
+  return requirements.map((one) => ({
+    one,
+    count: statements.filter((statement) => takesUp(statement, one)).length,
+  }));
+}
+
+const takesUp = (one: Statement, { id, statement }: Requirement): boolean =>
+  overlap(statement.termSet, one.termSet) >= COVERED || one.text.includes(`${id} `);
+
 /** Requirements that none of the statements takes up. */
 export function findUncovered(
   requirements: readonly Requirement[],
   statements: readonly Statement[],
 ): Requirement[] {
-  return requirements.filter(
-    ({ id, statement }) =>
-      !statements.some(
-        (one) => overlap(statement.terms, one.terms) >= COVERED || one.text.includes(`${id} `),
-      ),
-  );
+  return requirements.filter((one) => !statements.some((statement) => takesUp(statement, one)));
 }

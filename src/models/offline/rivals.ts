@@ -85,10 +85,11 @@ export function measure(subject: string, sources: readonly Source[], who: string
   const figures = hits.filter(({ source }) => source.statement.traits.figure !== '').length;
   const share = Math.min(1, hits.length / (total * 0.3 + 1)) * 0.7 + Math.min(1, figures / 3) * 0.3;
   const some = hits.length === 1 ? 'One' : `${hits.length}`;
+  const speak = hits.length === 1 ? 'speaks' : 'speak';
   return {
     share,
     reason:
-      `${some} of the ${total} statements of ${name} ${hits.length === 1 ? 'speaks' : 'speak'} of ` +
+      `${some} of the ${total} statements of ${name} ${speak} of ` +
       `${subject}, ${figures} with a figure; the nearest is ${quote(nearest.core, nearest.cites)}.`,
   };
 }

@@ -4,8 +4,12 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Scripts that set no blanks between words; only there is the slow word segmenter needed. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED = new RegExp(
+  `[${['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+    .map((script) => `\\p{Script=${script}}`)
+    .join('')}]`,
+  'u',
+);
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu;
 /** A full stop behind these ends no sentence. */
 const ABBREVIATION = /\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|nr|dr|mr|mrs|ms|ca|z\.\s?b|bzw)\.\s*$/i;

@@ -14,8 +14,10 @@ export type Focus = {
   readonly source: Source;
   /** Position in its list, from 0. */
   readonly at: number;
-  /** Ids of the records before it in its list. */
-  readonly before: readonly string[];
+  /** How many records its list has. */
+  readonly of: number;
+  /** The records before it in its list. */
+  readonly before: readonly { readonly id: string; readonly title: string }[];
   readonly requirements: readonly Requirement[];
   /** The record of an input that it carries on. */
   readonly item?: DocumentItem;
@@ -24,7 +26,7 @@ export type Focus = {
   readonly dimension?: string;
 };
 
-type Found = Omit<Focus, 'id' | 'at' | 'before'> & { readonly id?: string };
+type Found = Omit<Focus, 'id' | 'at' | 'of' | 'before'> & { readonly id?: string };
 
 const USUAL = 4;
 const MOST = 8;
@@ -40,10 +42,11 @@ export function findSubjects(
   const found = pickKind(section, composer, Math.max(least, USUAL), parent);
   const enough = found.slice(0, Math.max(least, MOST));
   while (enough.length < least) enough.push(fromSource(composer, pad(composer, enough.length)));
-  const before: string[] = [];
+  const before: { id: string; title: string }[] = [];
   return enough.map((one, at) => {
-    const focus = { ...one, id: one.id || nextId(), at, before: [...before] };
-    before.push(focus.id);
+    const id = one.id || nextId();
+    const focus = { ...one, id, at, of: enough.length, before: [...before] };
+    before.push({ id, title: one.title });
     return focus;
   });
 }
@@ -51,6 +54,7 @@ export function findSubjects(
 const RANKED = /rank|option|candidate|matrix|comparison|rivals?/;
 const SCORED = /score|dimension|rating/;
 const PLANNED = /milestone|phase|node|step|task|work|item|checklist|todo|stage|sprint/;
+const ASKED = /feature|requirement|function|capabilit|user_stor/;
 const NAMED = /component|service|api|subsystem|technolog|tool|system|schema|interface/;
 
 function pickKind(
@@ -68,6 +72,7 @@ function pickKind(
   const carried = parent?.item ? [] : carryItems(key, composer);
   if (carried.length > 0 && !parent) return carried;
   if (PLANNED.test(key)) return planned(composer, count, parent, carried);
+  if (ASKED.test(key) && !parent) return asked(composer, count + 2);
   if (NAMED.test(key)) return named(composer, count);
   if (carried.length > 0) return carried.slice(0, count);
   return composer
@@ -131,28 +136,41 @@ function dimensions(section: Section, composer: Composer, parent: Focus | undefi
 /** Records of the inputs' lists of the same name; those that two inputs share count once. */
 function carryItems(key: string, composer: Composer): Found[] {
   const found: Found[] = [];
-  for (const input of composer.material.inputs) {
-    if (input.block.kind === 'request' || input.block.kind === 'sources') continue;
-    for (const item of input.items) {
-      if (singular(item.list) !== singular(key)) continue;
-      const statement = makeStatement(
-        [item.title, ...(item.fields.get('objective') ?? [])].join(': '),
-      );
-      const same = found.some(
-        (one) =>
-          one.title === item.title || overlap(one.source.statement.terms, statement.terms) > 0.8,
-      );
-      if (same) continue;
-      const source = {
-        ...asSource(statement),
-        kind: input.block.kind,
-        labels: [input.block.label],
-      };
-      found.push({ ...fromSource(composer, source), title: item.title, id: item.id, item });
+  for (const { block, items } of composer.material.inputs) {
+    for (const item of items) {
+      if (block.kind === 'request' || block.kind === 'sources' || !isOf(item, key)) continue;
+      const words = [item.title, ...(item.fields.get('objective') ?? [])].join(': ');
+      const statement = makeStatement(words);
+      const same = (one: Found): boolean =>
+        one.title === item.title || overlap(one.source.statement.termSet, statement.termSet) > 0.8;
+      if (found.some(same)) continue;
+      const source = { ...asSource(statement), kind: block.kind, labels: [block.label] };
+      const { requirements } = fromSource(composer, source);
+      const named = namedIn(item, composer.material.requirements);
+      const own = named.length > 0 ? named : requirements;
+      found.push({ source, requirements: own, title: item.title, id: item.id, item });
     }
   }
   return found;
 }
+
+/** A list holds the records of its name, and those with ids that begin like it: M1, milestones. */
+const isOf = ({ list, id }: DocumentItem, key: string): boolean =>
+  singular(list) === singular(key) ||
+  (/^[A-Z]\d+$/.test(id) && id.charAt(0).toLowerCase() === key.charAt(0));
+
+function namedIn(item: DocumentItem, requirements: readonly Requirement[]): Requirement[] {
+  const text = [...item.fields].filter(([name]) => /requirement|covers|trace/.test(name)).join(' ');
+  const ids = new Set(text.match(/\b[A-Z]{1,4}-?\d+(?:\.\d+)*\b/g));
+  return requirements.filter((one) => ids.has(one.id));
+}
+
+/** Records that the inputs hold under a name: their ids and titles. */
+export const findItems = (
+  key: string,
+  composer: Composer,
+): { readonly id: string; readonly title: string }[] =>
+  carryItems(key, composer).map(({ id = '', title }) => ({ id, title }));
 
 const singular = (key: string): string => key.replace(/ies$/, 'y').replace(/s$/, '');
 
@@ -169,9 +187,7 @@ function planned(
   );
   if (mine.length > 0) return mine;
   const pool = within.length > 0 ? within : orderRequirements(composer);
-  const size = Math.max(1, Math.ceil(pool.length / count));
-  const groups: Requirement[][] = [];
-  for (let at = 0; at < pool.length; at += size) groups.push(pool.slice(at, at + size));
+  const groups = shareOut(pool, count);
   return groups.map((group) => ({
     title: group[0]!.statement.title,
     source: asSource(group[0]!.statement),
@@ -179,25 +195,43 @@ function planned(
   }));
 }
 
+/** Tasks in even groups; what is for later comes last, and limits go with the last group. */
+function shareOut(pool: readonly Requirement[], count: number): Requirement[][] {
+  const tasks = pool.filter((one) => !/limit|later/.test(one.statement.role));
+  const work = [...tasks, ...pool.filter((one) => one.statement.role === 'later')];
+  const limits = pool.filter((one) => one.statement.role === 'limit');
+  if (work.length === 0) return limits.map((one) => [one]);
+  const size = Math.max(1, Math.ceil(work.length / count));
+  const groups: Requirement[][] = [];
+  for (let at = 0; at < work.length; at += size) groups.push(work.slice(at, at + size));
+  groups.at(-1)?.push(...limits);
+  return groups;
+}
+
 /** The order of work: what the persona cares for most comes first, else the order of the brief. */
 export function orderRequirements({ material, worth }: Composer): Requirement[] {
   return material.requirements.toSorted((a, b) => worth(b.statement) - worth(a.statement));
 }
 
-/** Proper names, each with the statement that says most about it; then the requirements. */
+/** What the brief wants done, each demand for itself. */
+function asked(composer: Composer, count: number): Found[] {
+  const tasks = orderRequirements(composer).filter((one) => one.statement.role !== 'limit');
+  return tasks.slice(0, count).map(fromRequirement);
+}
+
+const fromRequirement = (one: Requirement): Found => ({
+  title: one.statement.title,
+  source: asSource(one.statement),
+  requirements: [one],
+});
+
+/** Names of systems, each with the statement that says most about it; then the requirements. */
 function named(composer: Composer, count: number): Found[] {
   const { material } = composer;
   const found: Found[] = [];
-  for (const name of material.names.slice(0, count)) {
+  for (const name of material.systems.slice(0, count)) {
     const source = material.sources.find((one) => one.statement.core.includes(name));
     if (source) found.push({ ...fromSource(composer, source), title: name });
   }
-  const rest = orderRequirements(composer)
-    .slice(0, count - found.length)
-    .map((one) => ({
-      title: one.statement.title,
-      source: asSource(one.statement),
-      requirements: [one],
-    }));
-  return [...found, ...rest];
+  return [...found, ...asked(composer, count - found.length)];
 }

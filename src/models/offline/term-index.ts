@@ -39,11 +39,11 @@ export function createTermIndex(documents: readonly (readonly string[])[]): Term
 }
 
 /** Share of the words of the smaller set that both have. */
-export function overlap(a: readonly string[], b: readonly string[]): number {
-  const [small, large] = a.length < b.length ? [a, b] : [b, a];
-  if (small.length === 0) return 0;
-  const set = new Set(large);
-  return small.filter((term) => set.has(term)).length / small.length;
+export function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const [small, large] = a.size < b.size ? [a, b] : [b, a];
+  let common = 0;
+  for (const term of small) if (large.has(term)) common++;
+  return small.size === 0 ? 0 : common / small.size;
 }
 
 /** A number that depends on the text alone (FNV-1a), for choices that need no reason. */

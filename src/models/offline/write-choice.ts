@@ -38,7 +38,7 @@ function levelOf(texts: readonly string[], desk: Desk, place: Place): number {
   const open =
     Number(traits.figure === '') +
     Number(traits.actor === '') +
-    Number(traits.name !== '') +
+    Number(source?.statement.role !== 'task') +
     Number(traits.absolute !== '') +
     Number(traits.risk);
   const step = Math.min(texts.length - 1, Math.round((open / 4) * (texts.length - 1)));

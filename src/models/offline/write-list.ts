@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../types.ts';
 import type { Section } from './section.ts';
 import { toSection } from './section.ts';
-import { findSubjects, orderRequirements } from './subjects.ts';
+import { type Focus, findItems, findSubjects, orderRequirements } from './subjects.ts';
 import { describeCoverage, listReferences, toSlug, writeText } from './write-text.ts';
 import type { Desk, Place } from './write-value.ts';
 
@@ -45,7 +45,7 @@ function writeTexts(desk: Desk, place: Place, least: number): string[] {
   const { focus, section } = place;
   const kept = focus?.item?.fields.get(section.key);
   const own = kept && kept.length > 0 ? [...kept] : specialTexts(desk, place);
-  const count = Math.max(least, focus ? WITHIN : TOP);
+  const count = Math.max(least, focus || place.short ? WITHIN : TOP);
   const texts = own ?? desk.composer.say(section, count, focus?.source);
   const long = texts.map((text) =>
     text.length < Number(place.schema['minLength'] ?? 0) ? writeText(desk, place) : text,
@@ -55,19 +55,16 @@ function writeTexts(desk: Desk, place: Place, least: number): string[] {
 }
 
 /** Lists whose entries are known, not chosen; undefined for all others. */
-function specialTexts(desk: Desk, { section, focus }: Place): string[] | undefined {
+function specialTexts(desk: Desk, { section, focus, siblings }: Place): string[] | undefined {
   const { composer, contents, guided } = desk;
   const { key } = section;
   if (/^(?:index|contents|table_of_contents)$/.test(key)) return [...contents];
   if (key === 'document_order') return guided.map((one) => one.key);
+  const ids = /^(\w+)_(?:ids?|to_detail)$/.exec(key)?.[1];
+  const items = ids === undefined ? [] : findItems(ids, composer).filter((one) => one.id !== '');
+  if (items.length > 0) return items.slice(0, 8).map((one) => one.id);
   if (/^(?:completed|in_progress|done)$/.test(key)) return [];
-  if (
-    /^(?:deps|depends_on|dependencies|prerequisites|predecessors)$/.test(key) &&
-    focus?.before.length
-  ) {
-    return focus.before.slice(-1);
-  }
-  if (/^(?:deps|depends_on)$/.test(key)) return [];
+  if (/^(?:deps|depends_on|predecessors)$/.test(key)) return listBefore(focus, siblings);
   if (/require|traces?_to|covers|scope$/.test(key))
     return requirementTexts(desk, focus?.requirements);
   if (/up_next|milestones_to_detail/.test(key)) {
@@ -82,6 +79,14 @@ function specialTexts(desk: Desk, { section, focus }: Place): string[] | undefin
   if (section.intent === 'omission' && composer.mode === 'critique')
     return describeCoverage(desk).slice(0, 7);
   return undefined;
+}
+
+/** By id where the records have one, else by path, else by title. */
+function listBefore(focus: Focus | undefined, siblings: readonly string[]): string[] {
+  const last = focus?.before.at(-1);
+  if (!last) return [];
+  if (siblings.includes('id')) return [last.id];
+  return [siblings.includes('path') ? toSlug(last.title) : last.title];
 }
 
 function requirementTexts(
@@ -110,6 +115,7 @@ function writeGuidance(desk: Desk, place: Place, items: JsonSchema, write: Write
       id: document.key,
       source: source ?? desk.composer.material.sources[0]!,
       at,
+      of: desk.guided.length,
       before: [],
       requirements: [],
     };
@@ -121,7 +127,7 @@ function writeGuidance(desk: Desk, place: Place, items: JsonSchema, write: Write
       entry[name] =
         name === 'document_key' || document.sections.length === 0 || !isOpen(schema)
           ? write(desk, inner)
-          : guideSections(desk, document.sections, section);
+          : guideSections(desk, document.sections, section, write);
     }
     return entry;
   });
@@ -134,13 +140,14 @@ function guideSections(
   desk: Desk,
   sections: readonly { readonly key: string; readonly schema: JsonSchema }[],
   parent: Section,
+  write: WriteValue,
 ): Record<string, unknown> {
+  desk.composer.startOver();
   return Object.fromEntries(
     sections.map(({ key, schema }) => {
       const section = { ...toSection(key, schema), path: [...parent.path, key] };
-      const said = desk.composer.say(section, 2);
-      const texts = said.length > 0 ? said : [desk.composer.material.title];
-      return [key, schema['type'] === 'array' ? texts : texts.join(' ')];
+      const place = { name: key, schema, section, focus: undefined, siblings: [], short: true };
+      return [key, write(desk, place)];
     }),
   );
 }

@@ -23,7 +23,7 @@ function pickNumber(desk: Desk, place: Place, low: number, high: number): number
   const { requirements } = desk.composer.material;
   if (/rank|position|order|ordinal|^no$|number$/.test(key)) return (focus?.at ?? 0) + 1;
   if (/iteration|pass|version/.test(key)) return 1;
-  if (/weight|share/.test(key)) return high <= 1 ? 0.1 : 1;
+  if (/weight|share/.test(key)) return 1 / (focus?.of ?? 1);
   if (SCORE.test(key)) {
     if (focus?.rival && !focus.dimension) return low + (high - low) * (focus.rival.score / 10);
     return low + (high - low) * measureFor(desk, place).share;
@@ -70,7 +70,7 @@ function clamp(value: number, { schema }: Place, integer: boolean): number {
 export function writeTruth({ section, focus }: Place): boolean {
   if (/prefer|recommend|chosen|selected|best|winner/.test(section.key)) return focus?.at === 0;
   if (/require|mandatory|must|critical/.test(section.key)) {
-    return focus?.source.statement.traits.requirement ?? true;
+    return focus?.source.statement.role !== 'context';
   }
   return false;
 }

@@ -14,11 +14,17 @@ export type Desk = {
   readonly guided: readonly GuidedDocument[];
   /** Titles of the document's own sections. */
   readonly contents: readonly string[];
+  /** Whether the document ranks its inputs. */
+  readonly ranks: boolean;
   /** Whether an earlier pass is among the inputs. */
   readonly again: boolean;
+  /** Whether the document has prose outside of lists; the notice then goes there. */
+  readonly hasProse: boolean;
   /** Says the notice, the first time that it is asked. */
   takeNotice(): string;
   nextId(list: string): string;
+  /** The texts that were not told before in this document. */
+  tellOnce(texts: readonly string[]): string[];
 };
 
 /** One place of the document: what is asked for and what it is about. */
@@ -29,6 +35,8 @@ export type Place = {
   readonly focus: Focus | undefined;
   /** The record that it belongs to, and its neighbours there. */
   readonly siblings: readonly string[];
+  /** Half as much as usual will do. */
+  readonly short?: boolean;
 };
 
 /** Fills any schema. */
@@ -85,8 +93,8 @@ export function writeRecord(desk: Desk, place: Place): Record<string, unknown> {
 /** Code fills some fields, and some descriptions ask to leave the field out. */
 function isLeftOut(schema: JsonSchema, required: boolean, desk: Desk): boolean {
   if (schema['x-fill'] !== undefined) return true;
-  const description = String(schema['description'] ?? '');
-  if (required) return false;
+  const { description } = schema;
+  if (required || typeof description !== 'string') return false;
   return /leave it out/i.test(description) || (/second pass on/i.test(description) && !desk.again);
 }
 
