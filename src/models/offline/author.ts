@@ -33,6 +33,7 @@ function openDesk(read: ReadRequest, schema: JsonSchema, persona: PersonaName): 
   let noticed = false;
   return {
     composer: createComposer(material, PERSONAS[persona], findMode(names, hasDocuments)),
+    documentKey: read.documentKey,
     guided: own.has('context_for_documents') ? findGuided(read.prompt, ownKeys(schema)) : [],
     contents: Object.entries(properties).map(([key, one]) => textOf(one['title']) || titleOf(key)),
     ranks: ownKeys(schema).has('rank'),
@@ -105,7 +106,10 @@ function placeNotice(
     const own = properties[key] ?? {};
     const items = (own['items'] ?? {}) as JsonSchema;
     if (Array.isArray(value) && typeof value[0] === 'string' && isFreeText(items)) {
-      return { ...content, [key]: [notice, ...(value as unknown[])] };
+      const [first, ...rest] = value as string[];
+      const joined = Number(items['minLength'] ?? 0) > notice.length;
+      const entries = joined ? [`${notice} ${first}`, ...rest] : [notice, first, ...rest];
+      return { ...content, [key]: entries };
     }
   }
   for (const [key, value] of Object.entries(content)) {

@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
   ),
   rule(
     'weakness',
-    `weak error problems?$ defect critic discrepan conflict improve concern objection contra`,
+    `weak error problems$ defect critic discrepan conflict improve concern objection contra`,
     'lack slow manual wrong difficult',
   ),
   rule('strength', `strength advantage merit pros?$`, 'strong clear proven already existing'),

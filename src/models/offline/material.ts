@@ -2,6 +2,7 @@ import { isAboutDocuments } from './own-sentences.ts';
 import { type DocumentItem, type Piece, toKey } from './piece-reader.ts';
 import { readDocument } from './read-document.ts';
 import type { Block, BlockKind, ReadRequest } from './read-request.ts';
+import { readSources } from './read-sources.ts';
 import { findRequirements, type Requirement } from './requirements.ts';
 import { makeStatement, type Statement, toStatement } from './statement.ts';
 import { findSystems } from './systems.ts';
@@ -12,7 +13,10 @@ export type Source = {
   readonly statement: Statement;
   /** Labels of the inputs that say it; empty for the request itself. */
   readonly labels: string[];
-  readonly kind: BlockKind;
+  /** Keys of the headings that it stands under, in all of them. */
+  readonly sections: Set<string>;
+  /** What a document says counts as its word, also where it repeats the request. */
+  kind: BlockKind;
   readonly at: number;
 };
 
@@ -73,14 +77,14 @@ function addDemands(
 ): Source[] {
   const byText = new Map(asked.map((one) => [one.text, one]));
   const sources = read.map((source) => {
-    const statement = source.kind === 'request' ? byText.get(source.statement.text) : undefined;
-    return statement ? { ...source, statement } : source;
+    const statement = byText.get(source.statement.text);
+    return statement && statement !== source.statement ? { ...source, statement } : source;
   });
   if (asked.length >= SHORT) return sources;
   const known = new Set(sources.map((source) => source.statement.core));
   for (const { statement } of requirements) {
     if (known.has(statement.core)) continue;
-    sources.push({ statement, labels: [], kind: 'request', at: sources.length });
+    sources.push(newSource(statement, 'request', sources.length));
   }
   return sources;
 }
@@ -94,20 +98,36 @@ function findAllowed(blocks: readonly Block[]): ReadonlySet<string> | null {
   return new Set(lists.flatMap(({ text }) => text.match(/\bS\d+\b/g) ?? []));
 }
 
+/** A statement that nobody else makes yet. */
+export const newSource = (statement: Statement, kind: BlockKind, at: number): Source => ({
+  statement,
+  labels: [],
+  sections: new Set(statement.sections),
+  kind,
+  at,
+});
+
+/** Sentences with the same words say the same; of made ones and verdicts every word counts. */
+const keyOf = ({ role, verdict, text, terms, core }: Statement): string =>
+  role === 'made' || verdict ? text : terms.join(' ') || core;
+
 function readInput(
   block: Block,
   allowed: ReadonlySet<string> | null,
   byCore: Map<string, Source>,
 ): Input {
-  const { pieces, items } = readDocument(block.text);
+  const { pieces, items } =
+    block.kind === 'sources' ? readSources(block.text) : readDocument(block.text);
   const sources: Source[] = [];
   for (const piece of pieces) {
     const statement = readPiece(piece, block.kind, allowed);
     if (!statement) continue;
-    const key = `${statement.terms.join(' ') || statement.core}|${statement.remark}`;
+    const key = keyOf(statement);
     const known = byCore.get(key);
-    const source = known ?? { statement, labels: [], kind: block.kind, at: byCore.size };
-    if (!known) byCore.set(key, source);
+    const source = known ?? newSource(statement, block.kind, byCore.size);
+    byCore.set(key, source);
+    if (block.kind === 'document') source.kind = 'document';
+    for (const section of statement.sections) source.sections.add(section);
     const named = !/^(?:request|sources|seed|header)$/.test(block.kind);
     if (named && !source.labels.includes(block.label)) source.labels.push(block.label);
     sources.push(source);
@@ -115,21 +135,16 @@ function readInput(
   return { block, sources, items };
 }
 
-const EVIDENCE = /^\W{0,3}(S\d+(?:\.e\d+)?)\W{1,4}/;
-
-/** Markers that nobody vouches for are dropped; an excerpt in the list of sources is cited. */
+/** Markers that nobody vouches for are dropped. */
 function readPiece(
   piece: Piece,
   kind: BlockKind,
   allowed: ReadonlySet<string> | null,
 ): Statement | null {
   const sections = piece.path.map((part) => toKey(part.replace(/^#\d+ /, '')));
-  const evidence = kind === 'sources' ? EVIDENCE.exec(piece.text) : null;
-  const statement = evidence
-    ? makeStatement(`${piece.text.slice(evidence[0].length)} [${evidence[1]}]`, sections)
-    : toStatement(piece, sections);
+  const statement = toStatement(piece, sections);
   if (statement.core.length < 3) return null;
-  if (kind === 'sources' && statement.cites.length === 0) return null;
+  if (kind === 'sources') return statement.cites.length > 0 ? asEvidence(statement) : null;
   if (isInstruction(piece, kind)) return null;
   if (kind !== 'request' && isLabel(piece)) return null;
   if (!allowed || statement.cites.every((cite) => isAllowed(cite, allowed))) return statement;
@@ -138,6 +153,9 @@ function readPiece(
   );
   return makeStatement(text, sections);
 }
+
+/** A source asks for nothing, whatever its words. */
+const asEvidence = (statement: Statement): Statement => ({ ...statement, role: 'context' });
 
 /** What a seed prompt says above its first part, and what a prompt says about its guidance. */
 const isInstruction = ({ path, text }: Piece, kind: BlockKind): boolean =>

@@ -35,7 +35,8 @@ export function offerTemplates(
 ): readonly Offer[] {
   if (kind === 'header') return same ? AS_IT_STANDS : [];
   const keeps = mode === 'merge' || mode === 'plan' || kind === 'feedback';
-  if (same && keeps && statement.remark === '') return AS_IT_STANDS;
+  const asks = intent !== 'question' || statement.traits.question;
+  if (same && keeps && statement.remark === '' && asks) return AS_IT_STANDS;
   const own = VOICES[persona.name][intent] ?? [];
   const common = SHARED[intent] ?? [VERBATIM];
   if (mode !== 'critique' || kind !== 'document') {

@@ -18,6 +18,7 @@ const ABOUT_DOCUMENTS = [
   /^(?:One|\d+) of the \d+ statements of /,
   /, \d+ statements[.;]?$/,
   /^[A-Z]{1,4}-?\d+(?:\.\d+)*: /,
+  /\(R\d+\), .*\(R\d+\)/,
 ];
 
 export const isAboutDocuments = (text: string): boolean =>

@@ -67,6 +67,8 @@ function findValue(place: string, statement: Statement, setting: Setting): strin
       return toPlural(traits.actor);
     case 'abs':
       return traits.absolute;
+    case 'cite':
+      return cites.join(' ');
     case 'c':
       return remark;
     case 'r':
@@ -88,7 +90,7 @@ const isNamed = ({ role }: Statement): boolean =>
 export function quote(core: string, cites: readonly string[]): string {
   const whole = core.length <= LONGEST_QUOTE;
   const text = whole ? core : `${shorten(core, LONGEST_QUOTE)} …`;
-  const inner = text.replaceAll(/[“”]/g, "'").replaceAll('*', '');
+  const inner = text.replaceAll(/[“”"]/g, "'").replaceAll('*', '');
   return cites.length === 0 ? `“${inner}”` : joinCites(`*${inner}*`, cites);
 }
 

@@ -18,6 +18,8 @@ const NEVER = -100;
 const USED = 1.1;
 const ALIKE = 0.75;
 const MOST_RANKED = 60;
+/** What a verdict loses in sections that tell instead of weighing. */
+const JUDGED = 6;
 const TURN = 4;
 
 /** Sections in which a remark on a statement is at home. */
@@ -40,14 +42,18 @@ export function createRanking(
   const plain = sources.map((one) => worth(one) + weightOf(one.kind, mode));
   const weighing = plain.map((value, at) => value + apartOf(sources[at]!));
   const telling = weighing.map((value, at) =>
-    sources[at]!.statement.remark !== '' && mode !== 'critique' ? value - 2 : value,
+    sources[at]!.statement.verdict && mode !== 'critique' ? value - JUDGED : value,
   );
   const placesOf = createPlaces(sources);
 
   function rank(section: Section, focus?: Source): Source[] {
-    const values = (WEIGHING.has(section.intent) ? weighing : telling).slice();
+    const base = WEIGHING.has(section.intent) ? weighing : telling;
+    const values = base.slice();
     for (const [at, score] of material.index.match(queryOf(section, focus))) values[at]! += score;
-    for (const at of placesOf(section.key)) values[at] = plain[at]! + SAME_SECTION;
+    for (const at of placesOf(section.key)) {
+      const apart = base === telling ? telling[at]! - weighing[at]! : 0;
+      values[at] = plain[at]! + apart + SAME_SECTION;
+    }
     for (const [source, times] of used) if (source.at >= 0) values[source.at]! -= USED * times;
     if (/consensus|agree|common|shared/.test(section.key)) {
       for (const source of sources) if (source.labels.length > 1) values[source.at]! += 3;
@@ -80,8 +86,8 @@ const queryOf = ({ query }: Section, focus: Source | undefined): Query =>
 /** Positions of the statements that stood in a section of a name, found once for each name. */
 function createPlaces(sources: readonly Source[]): (key: string) => ReadonlySet<number> {
   const byName = new Map<string, number[]>();
-  for (const { statement, at } of sources) {
-    for (const name of statement.sections) {
+  for (const { sections, at } of sources) {
+    for (const name of sections) {
       const list = byName.get(name);
       if (list) list.push(at);
       else byName.set(name, [at]);

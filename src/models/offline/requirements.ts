@@ -1,6 +1,7 @@
 import { makeStatement, type Statement } from './statement.ts';
 import { overlap } from './term-index.ts';
 import { capitalise } from './title.ts';
+import { anyOf } from './vocabulary.ts';
 
 /** A thing that the brief asks for; ids follow its order, so that every call has the same. */
 export type Requirement = { readonly id: string; readonly statement: Statement };
@@ -34,13 +35,19 @@ function splitDemands(statement: Statement): Statement[] {
 
 const BREAK = /\s*[;；、]\s*|\s*,\s*(?:and|with|which|that|plus|as well as)?\s*|\s+and then\s+/u;
 const LEAST_WORDS = 3;
+/** What such a clause says belongs to the one before. */
+const HANGING = new RegExp(
+  `^${anyOf('because, since, as, which, when, if, where, while, although, so that, taken').source}`,
+  'i',
+);
 
 /** The clauses of a long sentence, where each has words enough to stand alone. */
 function splitClauses(statement: Statement): Statement[] {
   const parts: string[] = [];
   for (const part of statement.core.split(BREAK)) {
     const words = part.split(/\s+/).length;
-    if (parts.length > 0 && words < LEAST_WORDS && part.length < 24) {
+    const hangs = HANGING.test(part) || (words < LEAST_WORDS && part.length < 24);
+    if (parts.length > 0 && hangs) {
       parts[parts.length - 1] += `, ${part}`;
     } else parts.push(part);
   }

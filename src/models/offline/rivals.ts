@@ -11,6 +11,8 @@ export type Rival = {
   readonly input: Input;
   /** 0 to 10. */
   readonly score: number;
+  /** Share of the requirements that it takes up. */
+  readonly coverage: number;
   /** How the score came about. */
   readonly reason: string;
 };
@@ -42,8 +44,9 @@ function judge(input: Input, { material, persona }: Composer): Rival {
   const concerned = statements.filter((one) => one.terms.some((term) => stress.has(term))).length;
   const figures = statements.filter((one) => one.traits.figure !== '').length;
   const total = Math.max(1, statements.length);
+  const coverage = (asked - missing.length) / Math.max(1, asked);
   const score =
-    COVERAGE * ((asked - missing.length) / Math.max(1, asked)) +
+    COVERAGE * coverage +
     CONCERN * (concerned / total) +
     FIGURES * Math.min(1, (4 * figures) / total);
   const left = missing.map((one) => one.id).join(', ');
@@ -51,6 +54,7 @@ function judge(input: Input, { material, persona }: Composer): Rival {
     label: input.block.label,
     input,
     score: Math.round(score * 10) / 10,
+    coverage,
     reason:
       `Takes up ${asked - missing.length} of the ${asked} requirements` +
       `${left === '' ? '' : ` (not ${left})`}; ${concerned} of its ${total} statements speak of ` +

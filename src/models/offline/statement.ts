@@ -1,7 +1,18 @@
 import type { Piece } from './piece-reader.ts';
 import { toTerms } from './segments.ts';
 import { capitalise, toTitle } from './title.ts';
-import { ABSOLUTE, ACTOR, anyOf, DEMAND, FIGURE, LATER, LIMIT, ORDER, RISK } from './vocabulary.ts';
+import {
+  ABSOLUTE,
+  ACTOR,
+  anyOf,
+  BOUND,
+  DEMAND,
+  FIGURE,
+  LATER,
+  LIMIT,
+  ORDER,
+  RISK,
+} from './vocabulary.ts';
 
 /** What a sentence shows about itself; empty where it does not. */
 export type Traits = {
@@ -27,6 +38,8 @@ export type Statement = {
   readonly core: string;
   /** The remark on a quotation: `gives no figure`. */
   readonly remark: string;
+  /** Whether it judges a quotation, for or against. */
+  readonly verdict: boolean;
   readonly title: string;
   readonly cites: readonly string[];
   readonly terms: readonly string[];
@@ -38,11 +51,14 @@ export type Statement = {
 };
 
 const MARKER = /\s*\[(S\d+(?:\.e\d+)?(?:\s*[,;]\s*S\d+(?:\.e\d+)?)*)\]/g;
-const QUOTED = /“([^“”]{12,})”|(?<=^|\s)\*([^*]{12,})\*(?=\s|$)/;
+const QUOTED = /“([^“”]{12,})”|(?<=^|\s)\*([^*]{12,})\*(?=[\s.,;:)]|$)/;
 const ID_IN_TEXT = /\s*\((?:R|[A-Z]{2,4}-?)\d+(?:, (?:R|[A-Z]{2,4}-?)\d+)*\)/g;
 /** How our own sentences name what they are about. */
 const SHORT_NAME = /‘([^‘’]{3,80})’(?!\p{L})/u;
 const END = /[.!?。！？…؟।]["”’)\]]*$/u;
+
+/** Of a made sentence only what it names counts; its other words are always the same. */
+const subjectsOf = (core: string): string => (core.match(/‘[^‘’]+’/g) ?? []).join(' ');
 
 const known = new WeakMap<Piece, Statement>();
 
@@ -67,11 +83,12 @@ export function makeStatement(given: string, sections: readonly string[] = []): 
   const core = trimStop(inner ?? bare);
   const remark = quote ? readRemark(bare, quote) : '';
   const about = SHORT_NAME.exec(core)?.[1];
-  const termSet = new Set(toTerms(core));
+  const termSet = new Set(toTerms(about ? subjectsOf(core) : core));
   return {
-    text: joinCites(END.test(bare) ? bare : `${bare}.`, cites),
+    text: withStop(given.trim(), END.test(bare)),
     core,
     remark,
+    verdict: quote !== null && quote.index < 3,
     title: about ? capitalise(about) : toTitle(core),
     cites,
     terms: [...termSet],
@@ -81,6 +98,9 @@ export function makeStatement(given: string, sections: readonly string[] = []): 
     traits: findTraits(core),
   };
 }
+
+/** Markers stay where they stood; a sentence without a stop gets one. */
+const withStop = (text: string, ended: boolean): string => (ended ? text : `${text}.`);
 
 /** Markers stand before the stop, as the citation rules have it. */
 export const joinCites = (text: string, cites: readonly string[]): string =>
@@ -109,15 +129,24 @@ function findRole(core: string): Role {
   if (SCORE.test(core)) return 'score';
   if (LATER.test(core)) return 'later';
   if (LIMIT.test(core)) return 'limit';
-  return DEMAND.test(core) || ORDER.test(core) ? 'task' : 'context';
+  if (DEMAND.test(core) || ORDER.test(core)) return 'task';
+  return BOUND.test(core) ? 'limit' : 'context';
 }
 
 /** `cost, score: 3` of a document in JSON. */
 const SCORE = /^[\w ,-]+: -?\d+(?:\.\d+)?$/;
 
+/** The first number that is not the number of a year. */
+function findFigure(core: string): string {
+  for (const [figure] of core.matchAll(FIGURE)) {
+    if (!/^(?:19|20)\d\d$/.test(figure)) return figure.replace(/-/, ' ');
+  }
+  return '';
+}
+
 function findTraits(core: string): Traits {
   return {
-    figure: FIGURE.exec(core)?.[0].replace(/-/, ' ') ?? '',
+    figure: findFigure(core),
     actor: ACTOR.exec(core)?.[0].toLowerCase() ?? '',
     absolute: ABSOLUTE.exec(core)?.[0].toLowerCase() ?? '',
     risk: RISK.test(core),

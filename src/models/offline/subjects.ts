@@ -1,5 +1,5 @@
 import type { Composer } from './composer.ts';
-import type { Source } from './material.ts';
+import { newSource, type Source } from './material.ts';
 import type { DocumentItem } from './piece-reader.ts';
 import type { Requirement } from './requirements.ts';
 import { type Rival, rankRivals } from './rivals.ts';
@@ -96,12 +96,8 @@ function pad({ material }: Composer, at: number): Source {
   );
 }
 
-export const asSource = (statement: Statement): Source => ({
-  statement,
-  labels: [],
-  kind: 'request',
-  at: -1,
-});
+/** A statement beside the material; it has no position there. */
+export const asSource = (statement: Statement): Source => newSource(statement, 'request', -1);
 
 function fromRival(composer: Composer, rival: Rival): Found {
   const [best] = rival.input.sources.toSorted(

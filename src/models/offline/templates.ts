@@ -9,7 +9,8 @@ import type { PersonaName } from './personas.ts';
  * - {n} a system in it; {f} a figure in it; {a} people in it; {abs} a word such as “always”
  * - {lim} a limit as quotation; {ctx} how things are, as quotation; {task} only for what is to do
  * - {r} requirement ids; {l} the input that says it; {c} a remark on it; {o} ‘another thing to do’
- * - {p} the project; {k} the section's own subject; {!f} only without a figure, and so on
+ * - {cite} its citation markers; {p} the project; {k} the section's own subject
+ * - {!f} only without a figure, and so on
  */
 export type Templates = Readonly<Partial<Record<Intent, readonly string[]>>>;
 
@@ -203,14 +204,14 @@ export const VERDICTS: readonly string[] = [
   '{!f}{q} gives no figure.',
   '{!a}{q} names nobody who answers for it.',
   '{q} leaves open what happens when {n} does not answer.',
-  '{q} gives {f} without a source.',
+  '{!cite}{q} gives {f} without a source.',
   '{q} is what the request asks for{r}.',
 ];
 
 /** What each persona holds against any statement. */
 export const VERDICT_VOICES: Readonly<Record<PersonaName, readonly string[]>> = {
   builder: ['{q} does not say what of it comes first.'],
-  skeptic: ['{q} is not shown to hold.'],
+  skeptic: ['{!cite}{q} is not shown to hold.'],
   steward: ['{q} does not say who looks after it once it is live.'],
 };
 
@@ -243,7 +244,7 @@ export const MERGE: Templates = {
     'Kept, with a check before it is built since it {c} ({l}): {q}.',
     'Kept from {l}: {q}.',
   ],
-  question: ['{l} objects that {q} {c}. Who settles this?'],
+  question: ['Who settles the objection of {l} that {q} {c}?'],
   mitigation: ['Since {q} {c}, as {l} says, this is settled before work on it starts.'],
   weakness: ['{q} {c}, says {l}.'],
   tradeoff: ['{l} holds against {q} that it {c}.'],

@@ -1,12 +1,13 @@
-import { anyOf } from './vocabulary.ts';
+import { ACTOR, anyOf } from './vocabulary.ts';
 
 /** Things that everything is about. */
 const THING = anyOf(`
-  system, site, website, app, application, product, tool, platform, service, software, users?
-  customers?, members?, staff, team, admins?, owner, person, visitors?, shop, company`).source;
+  system, site, website, app, application, product, tool, platform, service, software, person
+  shop, company`).source;
 /** Who or what may be left out of a name. */
 const AGENT = [
-  anyOf('we, i, it, they, you, users?, customers?, staff, people, everyone').source,
+  anyOf('we, i, it, they, you, people, everyone').source,
+  String.raw`(?:the\s+|our\s+|a\s+|an\s+|each\s+|every\s+)?${ACTOR.source}`,
   String.raw`(?:the|our|this|a|an|each|every)\s+(?:\p{L}+\s)?${THING}`,
 ].join('|');
 const MODAL = anyOf(`

@@ -26,8 +26,7 @@ export const ABSOLUTE = anyOf(`
 /** Words by which a sentence asks for something. */
 export const DEMAND = anyOf(`
   must, shall, should, needs?, has to, have to, required?, requires, wants?, would like, can, may
-  will, allows?, supports?, lets?, enables?, able to, never, only, at (?:least|most), within
-  no more than`);
+  will, allows?, supports?, lets?, enables?, able to`);
 
 /** Verbs by which a sentence orders something. */
 export const ORDER = new RegExp(
@@ -45,13 +44,16 @@ export const ORDER = new RegExp(
 export const LIMIT = new RegExp(
   [
     anyOf(`
-  budget, deadline, at (?:most|least), no more than, live by, by the (?:end|first|middle)
+  budget, deadline, live by, by the (?:end|first|middle)
   due (?:by|on), law, legal, gdpr, regulation, no time, (?:close|open|end)s? at`).source,
     String.raw`[$€£¥]\s?\d`,
     String.raw`\d\s?(?:€|\$|£|(?:EUR|USD|GBP|dollars?|euros?|pounds?)\b)`,
   ].join('|'),
   'i',
 );
+
+/** Bounds, unless the sentence asks for something that has to keep them. */
+export const BOUND = anyOf('at most, at least, no more than, no less than, up to, only');
 
 export const LATER = anyOf(`
   later, eventually, some day, in (?:the )?future, maybe, perhaps, optional(?:ly)?, nice to have`);
@@ -67,7 +69,10 @@ const COUNTED = anyOf(`
 const COUNT = anyOf(`
   one, two, three, four, five, six, seven, eight, nine, ten, twelve, twenty, thirty`);
 
-const UNIT = String.raw`(?:\s?[%€$£]|\s?[kKM]\b|[-\s]\p{L}{2,})?`;
+const NO_UNIT = anyOf(`
+  the, a, an, and, or, of, in, on, to, for, with, within, is, are, was, were, by, at, from, as, per
+  it, but, when, if, so, that, because, before, after, until`).source;
+const UNIT = String.raw`(?:\s?[%€$£]|\s?[kKM]\b|[-\s](?!${NO_UNIT})\p{L}{2,})?`;
 
 /** A time, an amount, or a number with what it counts. */
 export const FIGURE = new RegExp(
@@ -76,5 +81,5 @@ export const FIGURE = new RegExp(
     String.raw`(?<![A-Za-z\d.])(?:[$€£¥]\s?)?\d+(?:[.,]\d+)*${UNIT}`,
     String.raw`${COUNT.source}\s${COUNTED.source}`,
   ].join('|'),
-  'iu',
+  'giu',
 );

@@ -17,7 +17,7 @@ const kinds = (
 
 /** What counts how much: a proposal lives on the request, a critique on the documents. */
 const WEIGHTS: Readonly<Record<Mode, ByKind>> = {
-  propose: kinds(1, 0.9, 0.7, 0.9, 1.4, 0.7, 0.5),
+  propose: kinds(1, 0.9, 0.7, 0.9, 1.4, 1, 0.5),
   critique: kinds(-1.5, -1.5, 0.2, 0.4, 1.3, 0.5, 1),
   merge: kinds(0.4, 0.4, 0.3, 0.5, 1.4, 0.5, 1),
   plan: kinds(0.9, 0.8, 0.4, 0.6, 1.4, 0.4, 0.8),
@@ -40,7 +40,7 @@ export function worthOf(
   stress: ReadonlySet<string>,
   { values }: Persona,
 ): number {
-  const { terms, traits, remark, role } = statement;
+  const { terms, traits, remark, role, cites } = statement;
   const hits = terms.filter((term) => stress.has(term)).length;
   return (
     (0.9 * hits) / Math.sqrt(terms.length + 3) +
@@ -48,7 +48,8 @@ export function worthOf(
     (traits.risk ? values.risk : 0) +
     (traits.actor !== '' ? values.actor : 0) +
     ROLES[role] +
-    (remark !== '' ? 0.2 : 0) -
+    (remark !== '' ? 0.2 : 0) +
+    (cites.length > 0 ? 0.4 : 0) -
     (traits.question ? 0.6 : 0) -
     (terms.length < 3 ? 0.8 : 0)
   );

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../types.ts';
 import type { Section } from './section.ts';
 import { toSection } from './section.ts';
 import { type Focus, findItems, findSubjects, orderRequirements } from './subjects.ts';
-import { describeCoverage, listReferences, toSlug, writeText } from './write-text.ts';
+import { describeCoverage, lengthen, listReferences, toSlug } from './write-text.ts';
 import type { Desk, Place } from './write-value.ts';
 
 type WriteValue = (desk: Desk, place: Place) => unknown;
@@ -20,7 +20,9 @@ export function writeList(desk: Desk, place: Place, write: WriteValue): unknown[
     const guidance = writeGuidance(desk, place, items, write);
     if (guidance.length >= Math.max(1, least)) return guidance;
   }
-  const { section } = place;
+  const nested = items['type'] === 'array';
+  // A list that may be empty by its name may not be so as an entry of another.
+  const section = nested ? { ...place.section, key: `${place.section.key}_group` } : place.section;
   const subjects = findSubjects(
     section,
     desk.composer,
@@ -47,11 +49,8 @@ function writeTexts(desk: Desk, place: Place, least: number): string[] {
   const own = kept && kept.length > 0 ? [...kept] : specialTexts(desk, place);
   const count = Math.max(least, focus || place.short ? WITHIN : TOP);
   const texts = own ?? desk.composer.say(section, count, focus?.source);
-  const long = texts.map((text) =>
-    text.length < Number(place.schema['minLength'] ?? 0) ? writeText(desk, place) : text,
-  );
-  while (long.length < least) long.push(more(desk, place, long.length));
-  return long;
+  while (texts.length < least) texts.push(more(desk, place, texts.length));
+  return texts.map((text) => lengthen(text, desk, place));
 }
 
 /** Lists whose entries are known, not chosen; undefined for all others. */

@@ -37,6 +37,9 @@ export function measureFor(desk: Desk, place: Place): Measure {
   const { focus } = place;
   const parent = place.section.path.at(-2) ?? place.section.key;
   const subject = focus?.dimension ?? parent.replaceAll('_', ' ');
+  if (focus?.rival && /fit|align|complete|coverage/.test(subject)) {
+    return { share: focus.rival.coverage, reason: focus.rival.reason };
+  }
   if (focus?.rival) return measure(subject, focus.rival.input.sources, focus.rival.label);
   const documents = material.inputs.filter((input) => input.block.kind === 'document');
   const sources: readonly Source[] = [...new Set(documents.flatMap((input) => input.sources))];

@@ -35,7 +35,7 @@ function writeShort(desk: Desk, place: Place): string | undefined {
   const { key } = section;
   const kept = focus?.item?.fields.get(key);
   if (kept && kept.length > 0) return kept.join(' ');
-  if (key === 'document_key') return focus?.id ?? '';
+  if (key === 'document_key') return focus?.id ?? desk.documentKey;
   if (focus?.rival && /option|candidate|^id$/.test(key)) return focus.rival.label;
   if (IDENTITY.test(key)) return focus?.id ?? (carriedIds(desk, section.path) || desk.nextId(key));
   if (/^dimension|^criterion|^aspect/.test(key) && focus) return focus.dimension ?? focus.title;
@@ -158,7 +158,7 @@ function addRemarks(desk: Desk, { section }: Place): string[] {
   }
   if (composer.mode !== 'merge') return [];
   const same = composer.material.sources.filter(
-    (one) => one.kind === 'document' && one.statement.sections.includes(section.key),
+    (one) => one.kind === 'document' && one.sections.has(section.key),
   );
   const difference = findDifference(same.slice(0, 40));
   return difference === undefined ? [] : desk.tellOnce([difference]);
@@ -206,11 +206,15 @@ function fallback({ composer }: Desk, { section, focus }: Place): string {
   return source?.statement.text ?? composer.material.title;
 }
 
-function lengthen(text: string, desk: Desk, place: Place): string {
+/** Schemas count characters, not the units that strings are made of. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+/** Goes on with the material until the text is as long as the contract asks for. */
+export function lengthen(text: string, desk: Desk, place: Place): string {
   const least = Number(place.schema['minLength'] ?? 0);
   let long = text;
   const { sources, title } = desk.composer.material;
-  for (let at = 0; long.length < least; at++) {
+  for (let at = 0; lengthOf(long) < least; at++) {
     const more = sources[at % Math.max(1, sources.length)]?.statement.text ?? title;
     long = `${long} ${more === '' ? '—' : more}`;
   }

@@ -11,6 +11,8 @@ import { writeText } from './write-text.ts';
 /** What the writing of one document carries along. */
 export type Desk = {
   readonly composer: Composer;
+  /** The key of the document itself. */
+  readonly documentKey: string;
   readonly guided: readonly GuidedDocument[];
   /** Titles of the document's own sections. */
   readonly contents: readonly string[];
