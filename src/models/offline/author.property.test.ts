@@ -1,7 +1,6 @@
 import { Ajv } from 'ajv';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkContract } from '../../generation/check-contract.ts';
 import type { JsonSchema } from '../types.ts';
 import { writeDocument } from './author.ts';
 import { PERSONA_NAMES } from './personas.ts';
@@ -78,10 +77,18 @@ test('with a brief in words, no required section is empty', () => {
       const written = JSON.parse(
         writeDocument(buildRequest('plan/document', own), 'steward'),
       ) as unknown;
-      const check = checkContract(own, written);
-      const problems = check.kind === 'valid' ? [] : check.problems;
-      expect(problems).toEqual([]);
+      expect(findBlank(written)).toEqual([]);
     }),
     { numRuns: 200 },
   );
 });
+
+/** Paths of texts and records that say nothing; an empty list is an answer. */
+function findBlank(value: unknown, path = ''): string[] {
+  if (value === null || value === '') return [path];
+  if (Array.isArray(value)) return value.flatMap((one, at) => findBlank(one, `${path}[${at}]`));
+  if (typeof value !== 'object') return [];
+  const fields = Object.entries(value);
+  if (fields.length === 0) return [path];
+  return fields.flatMap(([key, one]) => findBlank(one, `${path}.${key}`));
+}

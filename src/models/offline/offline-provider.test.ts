@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parseOutput } from '../../generation/parse-output.ts';
 import { readModelsConfig } from '../config.ts';
 import { createModelProvider } from '../provider.ts';
 import { loadTokenCounter } from '../tokens.ts';
@@ -136,9 +135,9 @@ describe('told to fail', () => {
     const request = requestFor('offline/builder?empty=1&badjson=2');
     expect(await provider.generate(request)).toMatchObject({ text: '', finishReason: 'stop' });
     const { text: bad } = await provider.generate(request);
-    expect(parseOutput(bad, { sections: Object.keys(SCHEMA['properties']!) }).kind).toBe(
-      'unusable',
-    );
+    expect(bad).not.toMatch(/[{}"]/);
+    expect(bad.length).toBeGreaterThan(WHOLE.length / 2);
+
     expect((await provider.generate(request)).text).toBe(WHOLE);
   });
 });

@@ -102,7 +102,7 @@ const toPlural = (actor: string): string =>
   actor === '' || /s$|^staff$/.test(actor) ? actor : `${actor}s`;
 
 /** Names and abbreviations keep their capital. */
-export const lowerFirst = (text: string): string =>
+const lowerFirst = (text: string): string =>
   /^\p{Lu}[\p{Ll}-]*(?:\s|$)/u.test(text) && !/^\p{Lu}\p{Ll}+\s\p{Lu}/u.test(text)
     ? text.charAt(0).toLowerCase() + text.slice(1)
     : text;

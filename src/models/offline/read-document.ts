@@ -52,7 +52,8 @@ function readValue(value: unknown, path: readonly string[], reader: PieceReader)
       readValue(child, [...path, key], reader);
     }
   } else if (typeof value === 'string') {
-    if (isProse(value)) reader.say(value, path, false);
+    if (value.includes('\n')) readMarkdown(value, reader, path);
+    else if (isProse(value)) reader.say(value, path, false);
   } else if (typeof value === 'number') {
     const names = path.slice(-2).map((part) => part.replace(/^#\d+ /, '').replaceAll('_', ' '));
     reader.pieces.push({ text: `${names.join(', ')}: ${value}.`, path, entry: true });

@@ -5,14 +5,27 @@ const BULLET = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$/;
 const LABELLED = /^\*\*([^*\n]{1,60}?):?\*\*(?::\s*|\s*$|\s+)(.*)$/;
 
 /** Line by line: headings make the path, labelled lines make fields, the rest makes sentences. */
-export function readMarkdown(text: string, reader: PieceReader): void {
-  const state: MarkdownState = { path: [], field: '', columns: [], paragraph: [], fenced: false };
+export function readMarkdown(
+  text: string,
+  reader: PieceReader,
+  base: readonly string[] = [],
+): void {
+  const state: MarkdownState = {
+    base,
+    path: [],
+    field: '',
+    columns: [],
+    paragraph: [],
+    fenced: false,
+  };
   const lines = text.replace(/^---\n[\s\S]*?\n---\n/, '').split(/\r\n|[\n\r\u2028\u2029]/);
   for (const line of lines) readLine(line, state, reader);
   endParagraph(state, reader);
 }
 
 type MarkdownState = {
+  /** What the text itself stands in. */
+  readonly base: readonly string[];
   path: string[];
   /** The label that the entries below belong to. */
   field: string;
@@ -58,8 +71,9 @@ function readEntry(text: string, state: MarkdownState, reader: PieceReader, entr
   if (labelled) state.field = labelled[1]!;
   const value = plain(labelled ? labelled[2]! : text);
   if (value === '') return;
-  const path = state.field === '' ? state.path : [...state.path, state.field];
-  if (state.field !== '') reader.note(state.path, state.field, value);
+  const place = [...state.base, ...state.path];
+  const path = state.field === '' ? place : [...place, state.field];
+  if (state.field !== '') reader.note(place, state.field, value);
   if (!labelled || isProse(value)) reader.say(value, path, entry);
   if (labelled) state.field = '';
 }
@@ -75,12 +89,12 @@ function readRow(line: string, state: MarkdownState, reader: PieceReader): void 
     state.columns = cells;
     return;
   }
-  const row = `#0 ${cells[0]}`;
+  const row = [...state.base, ...state.path, `#0 ${cells[0]}`];
   for (const [index, cell] of cells.entries()) {
     const column = state.columns[index] ?? '';
     if (cell === '') continue;
-    reader.note([...state.path, row], column, cell);
-    if (isProse(cell)) reader.say(cell, [...state.path, row, column], true);
+    reader.note(row, column, cell);
+    if (isProse(cell)) reader.say(cell, [...row, column], true);
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from './vocabulary.ts';
 
 /** What a sentence shows about itself; empty where it does not. */
-export type Traits = {
+type Traits = {
   readonly figure: string;
   readonly actor: string;
   /** A word such as `always` or `real-time` that allows no exception. */

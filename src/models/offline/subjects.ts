@@ -97,7 +97,7 @@ function pad({ material }: Composer, at: number): Source {
 }
 
 /** A statement beside the material; it has no position there. */
-export const asSource = (statement: Statement): Source => newSource(statement, 'request', -1);
+const asSource = (statement: Statement): Source => newSource(statement, 'request', -1);
 
 function fromRival(composer: Composer, rival: Rival): Found {
   const [best] = rival.input.sources.toSorted(

@@ -42,7 +42,7 @@ export type Place = {
 };
 
 /** Fills any schema. */
-export function writeValue(desk: Desk, place: Place): unknown {
+function writeValue(desk: Desk, place: Place): unknown {
   const { schema } = place;
   if (schema['const'] !== undefined) return schema['const'];
   if (Array.isArray(schema['enum'])) return chooseAmong(schema['enum'], desk, place);
