@@ -5,6 +5,7 @@ import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { parseModelId } from './model-id.ts';
+import { createOfflineProvider } from './offline/offline-provider.ts';
 import type { ModelProvider, ModelResult } from './types.ts';
 import { systemClock } from './watchdog.ts';
 
@@ -27,6 +28,7 @@ export function createModelProvider(
 ): ModelProvider {
   const { clock = systemClock, send = sendHttp } = outside;
   const lines = new Map<string, Line>();
+  const offline = createOfflineProvider(clock);
 
   function lineOf(name: string, provider: ProviderConfig): Line {
     const known = lines.get(name);
@@ -42,6 +44,7 @@ export function createModelProvider(
   return {
     async generate(request, options = {}) {
       const id = parseModelId(request.model);
+      if (id.provider === 'offline') return await offline.generate(request, options);
       const provider = config.providers[id.provider];
       if (!provider) {
         throw new DialecticError('provider_not_configured', `No provider "${id.provider}".`, {
