@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { ModelMessage, ModelRequest } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
@@ -35,9 +34,9 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model } = assembly;
   const contract = contractOf(stage, step)!;
   const name = `${planned.stage}__${planned.documentKey}`;
-  const documents = packDocuments(session.id, assembly.inputs);
+  const documents = packDocuments(assembly.inputs);
   const messages: ModelMessage[] = [
-    { role: 'user', content: `# The request\n\n${assembly.seedPrompt}` },
+    { role: 'user', content: markRequest(assembly.seedPrompt, assembly.facts.userRequest) },
     ...(documents === '' ? [] : [{ role: 'user' as const, content: documents }]),
     { role: 'user', content: currentPrompt(assembly) },
     ...followUp(turn, planned),
@@ -47,8 +46,8 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     model,
     system: systemInstruction(assembly.facts),
     messages,
-    // Constrained decoding would have to begin the object anew, so a continuation goes without.
-    ...(turn?.kind === 'continue' ? {} : { schema }),
+    schema,
+    continues: turn?.kind === 'continue',
     cacheablePrefixCount: documents === '' ? 1 : 2,
     cacheKey: session.id,
   };
@@ -67,9 +66,22 @@ function systemInstruction({ overlay }: PromptFacts): string {
   return parts.join('\n\n');
 }
 
-/** Documents as data between marks that nobody can foresee, in an order that never changes. */
-function packDocuments(sessionId: string, inputs: readonly JobInput[]): string {
-  const mark = hash('sha256', sessionId, 'hex').slice(0, 12);
+/** Shows where the person's own words begin and end; nothing of them is left out or repeated. */
+function markRequest(seedPrompt: string, request: string): string {
+  const own = `<user_request>\n${asData(request)}\n</user_request>`;
+  const at = seedPrompt.indexOf(request);
+  if (at < 0) return `${own}\n\n${seedPrompt}`;
+  return seedPrompt.slice(0, at) + own + seedPrompt.slice(at + request.length);
+}
+
+/** A text cannot end the block that holds it, or open one of its own. */
+const asData = (text: string): string =>
+  text.replace(/<(?=\/?(?:document|user_request|sources|feedback)\b)/gi, '\u2039');
+
+const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
+
+/** Documents as data, in an order that never changes. */
+function packDocuments(inputs: readonly JobInput[]): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
   const shown = inputs.filter(({ type }) => type !== 'seed_prompt');
@@ -77,9 +89,14 @@ function packDocuments(sessionId: string, inputs: readonly JobInput[]): string {
     const key = `${input.order}/${input.label}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    blocks.push(
-      `<document-${mark} label="${input.label}">\n${input.text.trim()}\n</document-${mark}>`,
-    );
+    const tag = input.type === 'feedback' ? 'feedback' : 'document';
+    const about = [
+      ['label', input.label],
+      ['stage', input.stage],
+      ['document_key', input.document_key],
+      ['title', input.title],
+    ].map(([name, value]) => `${name}="${attribute(value!)}"`);
+    blocks.push(`<${tag} ${about.join(' ')}>\n${asData(input.text.trim())}\n</${tag}>`);
   }
   return blocks.length === 0 ? '' : `# Documents\n\n${blocks.join('\n\n')}`;
 }

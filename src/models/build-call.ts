@@ -29,7 +29,7 @@ export function buildCall(
   model: ModelConfig = {},
 ): BuiltCall {
   const dialect =
-    request.schema && takesSchema(id, provider)
+    request.schema && !request.continues && takesSchema(id, provider)
       ? toDialect(request.schema.schema, request.schema.name, provider.kind)
       : null;
   const options: LanguageModelV4CallOptions = {

@@ -16,6 +16,11 @@ export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly schema?: OutputSchema;
+  /**
+   * The last turn asks to go on with a cut answer. Providers then get no schema: constrained
+   * decoding would have to begin the object anew.
+   */
+  readonly continues?: boolean;
   readonly maxOutputTokens?: number;
   /** How many leading messages stay byte-identical between calls, for the provider's cache. */
   readonly cacheablePrefixCount?: number;
