@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { expectedCounts } from '../src/planning/expected-counts.ts';
 import { validateForRun } from '../src/planning/validate-for-run.ts';
+import { readWorkItems } from '../src/planning/work-items.ts';
 import { anchorRule } from '../src/recipe/anchor-rule.ts';
 import {
   contractOf,
@@ -173,6 +174,24 @@ describe('the steps of software-plan', () => {
     ['paralysis', 'no_anchor_required', ...Array(3).fill('anchor_found')],
   ] as string[][])('%s has the anchors of its table', (stage, ...statuses) => {
     expect(planSteps(stage).map((step) => anchorRule(step).status)).toEqual(statuses);
+  });
+
+  test('hand out the milestones of every phase of the final plan', () => {
+    const { workItems } = softwarePlan;
+    const step = planSteps(workItems!.stage).find(
+      (one) => one.output.documentKey === workItems!.documentKey,
+    )!;
+    const stage = softwarePlan.stages.find((one) => one.key === workItems!.stage)!;
+    const { content } = sampleDocument(contractOf(stage, step)!);
+    expect(readWorkItems(workItems!, content).map((one) => one.id)).toEqual(
+      ['1.milestones.1', '1.milestones.2', '2.milestones.1', '2.milestones.2'].map(
+        (place) => `at.phases.${place}.id`,
+      ),
+    );
+  });
+
+  test('may be left to one writer after synthesis', () => {
+    expect(softwarePlan.writerAfter).toBe('synthesis');
   });
 
   test('guide every document of a stage by a plan, but for what only merges', () => {

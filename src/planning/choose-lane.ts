@@ -1,4 +1,4 @@
-import { isRecord } from '../recipe/json-schema.ts';
+import { readRecords } from '../recipe/dotted-path.ts';
 import type { Convergence } from '../recipe/types.ts';
 import type { Lane } from './types.ts';
 
@@ -118,13 +118,8 @@ export function readRanking(
   content: unknown,
   laneIds: readonly string[],
 ): string[] {
-  let list: unknown = content;
-  for (const part of convergence.rankings.split('.')) {
-    list = isRecord(list) ? list[part] : undefined;
-  }
   const labels = new Map(laneIds.map((laneId, at) => [optionLabel(at), laneId]));
-  return (Array.isArray(list) ? list : [])
-    .filter(isRecord)
+  return readRecords(content, convergence.rankings)
     .map((item, at) => ({
       laneId: labels.get(readLabel(item[convergence.option], labels)),
       rank: readRank(item[convergence.rank], at),

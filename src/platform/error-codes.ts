@@ -370,6 +370,41 @@ export const ERROR_CODES = {
     'The provider withheld the answer (content filter).',
     'Change the brief or the model; then resume.',
   ),
+  recipe_unknown: entry(
+    5,
+    404,
+    false,
+    'There is no shipped recipe of that name, and no folder that holds one.',
+    '`dialectic recipe list` names the shipped ones; a folder needs process.yaml or stage.yaml.',
+  ),
+  folder_unusable: entry(
+    5,
+    404,
+    false,
+    'A folder or file does not exist, or may not be read or written.',
+    'Correct the path, or its rights; the message names it.',
+  ),
+  folder_occupied: entry(
+    5,
+    409,
+    false,
+    'The folder to write into holds something already.',
+    'Name a folder that is empty or does not exist yet; nothing was overwritten.',
+  ),
+  file_not_text: entry(
+    2,
+    422,
+    false,
+    'A file is not text in UTF-8, or is a link or a device.',
+    'Take it out of the folder, or save it as UTF-8; the message names it.',
+  ),
+  file_too_large: entry(
+    2,
+    413,
+    false,
+    'A file, or all files of a folder together, is larger than is read.',
+    'Take out what does not belong there; the message names the limit.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

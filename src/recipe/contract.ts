@@ -46,7 +46,7 @@ const holdsCitations = (section: Section): boolean =>
 /** The sections of a contract in the order of the file, without those that code fills in. */
 function listSections(node: ContractNode): Section[] {
   return Object.entries(node.properties ?? {})
-    .filter(([, child]) => child['x-fill'] === undefined)
+    .filter(([, child]) => !isFilled(child))
     .map(([key, child]) => ({
       key,
       title: child.title ?? humanise(key),
@@ -58,6 +58,14 @@ function listSections(node: ContractNode): Section[] {
     }));
 }
 
+/** Whether code writes all of this, so that a model need not hear of it. */
+function isFilled(node: ContractNode): boolean {
+  if (node['x-fill'] !== undefined) return true;
+  const fields = Object.values(node.properties ?? {});
+  if (fields.length > 0) return fields.every(isFilled);
+  return node.items !== undefined && isFilled(node.items);
+}
+
 function nameType(node: ContractNode): string {
   const type = typeof node.type === 'object' ? node.type.join(' or ') : (node.type ?? 'any');
   return type === 'array' && node.items !== undefined ? `array of ${nameType(node.items)}` : type;
@@ -66,7 +74,7 @@ function nameType(node: ContractNode): string {
 /** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
 export function schemaForModel(node: ContractNode): ContractNode {
   const { 'x-cites': _cites, 'x-fill': _fill, properties, required, items, ...plain } = node;
-  const kept = Object.entries(properties ?? {}).filter(([, child]) => !('x-fill' in child));
+  const kept = Object.entries(properties ?? {}).filter(([, child]) => !isFilled(child));
   const names = new Set(kept.map(([key]) => key));
   return {
     ...plain,

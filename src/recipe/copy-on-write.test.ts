@@ -133,6 +133,31 @@ describe('forks', () => {
   });
 });
 
+describe('the stage after which one lane may write alone', () => {
+  const after = (writerAfter: string | null): Process => ({ ...shipped, writerAfter });
+
+  test('survives the way through files and makes another version', () => {
+    expect(parseProcess(processToFiles(after('synthesis'))).value).toEqual(after('synthesis'));
+    expect(hashProcess(after('synthesis'))).not.toBe(hashProcess(shipped));
+    const { manifest, stages } = versionOf(after('synthesis'));
+    expect(processFromVersion(manifest, stages).writerAfter).toBe('synthesis');
+  });
+
+  test('is a difference, and merges like any other field', () => {
+    expect(diffProcesses(shipped, after('thesis'))).toEqual([
+      { stage: '', place: 'writerAfter', kind: 'changed', before: null, after: 'thesis' },
+    ]);
+    const taken = mergeProcess(shipped, shipped, after('synthesis'));
+    expect(taken).toMatchObject({ process: { writerAfter: 'synthesis' }, conflicts: [] });
+    const kept = mergeProcess(shipped, after('thesis'), after('synthesis'));
+    expect(kept.process.writerAfter).toBe('thesis');
+    expect(kept.conflicts.map((one) => one.place)).toEqual(['process › writerAfter']);
+    expect(mergeProcess(after('thesis'), after(null), after('thesis')).process.writerAfter).toBe(
+      null,
+    );
+  });
+});
+
 describe('diff', () => {
   test('names each change by place', () => {
     let fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');

@@ -33,6 +33,7 @@ export type ProcessFile = {
     readonly id: string;
     readonly title: string;
   };
+  readonly writer_after?: string;
 };
 
 export type InputFile = {

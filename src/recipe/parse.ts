@@ -7,7 +7,7 @@ import { locate, parseYamlFile } from './yaml-file.ts';
 export type RecipeFiles = ReadonlyMap<string, string>;
 
 export type Parsed<T> = {
-  /** Null as soon as there is one issue. */
+  /** Null as soon as there is one issue, but for parseSoundStages. */
   readonly value: T | null;
   readonly lines: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly issues: readonly RecipeIssue[];
@@ -20,11 +20,20 @@ type Collector = {
 
 /** Reads a process folder; shape only, validateProcess checks what it means. */
 export function parseProcess(files: RecipeFiles): Parsed<Process> {
+  const parsed = parseSoundStages(files);
+  return parsed.issues.length > 0 ? { ...parsed, value: null } : parsed;
+}
+
+/** Like parseProcess, but the value holds the stages whose files parse, whatever the others do. */
+export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
   const found: Collector = { lines: {}, issues: [] };
   const raw = readYaml(found, files, 'process.yaml', PROCESS_SCHEMA) as ProcessFile | null;
   if (raw === null) return { value: null, ...found };
-  const stages = raw.stages.map((stage) => readStage(found, files, `${stage}/`));
-  if (found.issues.length > 0) return { value: null, ...found };
+  const stages = raw.stages.map((stage) => {
+    const before = found.issues.length;
+    const value = readStage(found, files, `${stage}/`);
+    return found.issues.length > before ? null : value;
+  });
   const process: Process = {
     key: raw.key,
     name: raw.name,
@@ -43,6 +52,7 @@ export function parseProcess(files: RecipeFiles): Parsed<Process> {
         }
       : null,
     workItems: raw.work_items ? toWorkItems(raw.work_items) : null,
+    writerAfter: raw.writer_after ?? null,
   };
   return { value: process, ...found };
 }

@@ -4,6 +4,7 @@ import { describeDocument, schemaForModel } from './contract.ts';
 import { mergeOverlays } from './overlays.ts';
 import { type PromptFacts, renderPrompt, renderSeedPrompt } from './prompt.ts';
 import { renderDocument } from './render-document.ts';
+import type { Contract } from './types.ts';
 import { loadProcess, validateProcess } from './validate.ts';
 
 const process = loadProcess(documentedExample());
@@ -115,6 +116,37 @@ describe('contracts', () => {
       properties: { who: { type: 'string', 'x-fill': 'source_model' }, score: { 'x-cites': true } },
     });
     expect(schema).toEqual({ type: 'object', required: ['score'], properties: { score: {} } });
+  });
+});
+
+describe('what code fills in', () => {
+  const filled = { type: 'object', properties: { by: { type: 'string', 'x-fill': 'own_model' } } };
+  const contract = {
+    type: 'object',
+    title: 'Judgement',
+    required: ['who', 'trail', 'mixed'],
+    properties: {
+      who: filled,
+      trail: { type: 'array', items: { type: 'object', properties: { deep: filled } } },
+      mixed: { type: 'object', properties: { ...filled.properties, why: { type: 'string' } } },
+    },
+  } as const;
+  const path = judge!.output.contract;
+  const stage = { ...challenge!, contracts: { [path]: contract as unknown as Contract } };
+
+  test('is no section, and neither is a record or list that holds nothing else', () => {
+    const [section, ...others] = describeDocument(stage, judge!).sections;
+    expect(others).toEqual([]);
+    expect(section).toMatchObject({ key: 'mixed', fields: [{ key: 'why' }] });
+  });
+
+  test('is not in the schema that a model gets', () => {
+    expect(schemaForModel(stage.contracts[path]!)).toEqual({
+      type: 'object',
+      title: 'Judgement',
+      required: ['mixed'],
+      properties: { mixed: { type: 'object', properties: { why: { type: 'string' } } } },
+    });
   });
 });
 

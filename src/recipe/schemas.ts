@@ -116,6 +116,7 @@ export const PROCESS_SCHEMA: JsonSchema = {
         ['stage', 'document_key', 'items', 'id', 'title'],
         'What fills Pending/: one file for each item.',
       ),
+      writer_after: key('Stage after which one lane may go on alone; a stage must follow it.'),
     },
     ['key', 'name', 'stages'],
     'A process: stages in order.',

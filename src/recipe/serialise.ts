@@ -56,6 +56,7 @@ function processFile(process: Process): ProcessFile {
             title: workItems.title,
           },
         }),
+    ...(process.writerAfter === null ? {} : { writer_after: process.writerAfter }),
   };
 }
 

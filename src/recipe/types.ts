@@ -176,6 +176,8 @@ export type Process = {
   readonly results: readonly DocumentRef[];
   readonly convergence: Convergence | null;
   readonly workItems: WorkItems | null;
+  /** The stage after which a run may go on in one lane alone; null where it may not. */
+  readonly writerAfter: string | null;
 };
 
 /** The kinds of defects. */

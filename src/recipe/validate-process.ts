@@ -1,3 +1,4 @@
+import { followPath } from './dotted-path.ts';
 import { activeSteps, findStage } from './edges.ts';
 import type { SchemaPath } from './json-schema.ts';
 import type { ContractNode, DocumentRef, Process } from './types.ts';
@@ -22,6 +23,18 @@ export function checkProcessFile(validation: Validation): void {
   if (process.workItems !== null) {
     const { items, id, title } = process.workItems;
     checkRecordList(validation, process.workItems, ['work_items'], 'items', items, { id, title });
+  }
+  checkWriterAfter(validation, keys);
+}
+
+function checkWriterAfter({ process, add }: Validation, keys: readonly string[]): void {
+  const { writerAfter } = process;
+  if (writerAfter === null) return;
+  if (!keys.includes(writerAfter)) {
+    add('reference_unknown', FILE, ['writer_after'], `there is no stage ${writerAfter}`);
+  } else if (keys.at(-1) === writerAfter) {
+    const message = `${writerAfter} is the last stage; nothing is left for one lane alone`;
+    add('transition_invalid', FILE, ['writer_after'], message);
   }
 }
 
@@ -75,12 +88,6 @@ function checkRecordList(
     const message = `${field} is not a field of ${dotted} in ${ref.documentKey}`;
     validation.add('reference_unknown', FILE, [...base, name], message);
   }
-}
-
-function followPath(contract: ContractNode, dotted: string): ContractNode | undefined {
-  let node: ContractNode | undefined = contract;
-  for (const part of dotted.split('.')) node = node?.properties?.[part];
-  return node;
 }
 
 function requireDocument(

@@ -215,7 +215,32 @@ const DEFECTS: readonly Defect[] = [
     ],
     issue: ['transition_invalid', 'process.yaml', 11, 'transitions'],
   },
+  {
+    title: 'a lone writer after a stage that does not exist',
+    changes: [['process.yaml', 'results:', 'writer_after: gone\nresults:']],
+    issue: ['reference_unknown', 'process.yaml', 11, 'writer_after'],
+  },
+  {
+    title: 'a lone writer after the last stage',
+    changes: [['process.yaml', 'results:', 'writer_after: challenge\nresults:']],
+    issue: ['transition_invalid', 'process.yaml', 11, 'writer_after'],
+  },
+  {
+    title: 'work items that are no list of records',
+    changes: [['process.yaml', 'results:', `${workItems('options.name', 'name')}\nresults:`]],
+    issue: ['reference_unknown', 'process.yaml', 11, 'work_items.items'],
+  },
+  {
+    title: 'a field that work items do not have',
+    changes: [['process.yaml', 'results:', `${workItems('options', 'gone')}\nresults:`]],
+    issue: ['reference_unknown', 'process.yaml', 11, 'work_items.title'],
+  },
 ];
+
+function workItems(items: string, title: string): string {
+  const document = 'stage: propose, document_key: proposal';
+  return `work_items: { ${document}, items: ${items}, id: name, title: ${title} }`;
+}
 
 function changed(changes: readonly Change[]): Map<string, string> {
   const files = documentedExample();
@@ -249,6 +274,50 @@ describe('validation', () => {
       'prompt_variable_unknown',
     ]);
   });
+
+  test('work items may lie in lists within lists', () => {
+    const files = changed([
+      ['process.yaml', 'results:', `${workItems('options.parts', 'name')}\nresults:`],
+      [
+        'propose/contracts/proposal.yaml',
+        'name: { type: string }',
+        'parts: { type: array, items: { type: object, properties: { name: { type: string } } } }\n' +
+          '        name: { type: string }',
+      ],
+      [
+        'propose/templates/proposal.md',
+        '{{ option.why',
+        '{{ option.parts | markdown }} {{ option.why',
+      ],
+    ]);
+    expect(checkProcess(files).issues).toEqual([]);
+  });
+
+  test('a stage that does not parse hides no defect of the others', () => {
+    const files = changed([
+      [PROPOSE, 'key: propose', 'key: [propose'],
+      ['challenge/prompts/decide.md', 'inputs.judgement.size', 'nothing'],
+      [CHALLENGE, 'document_key: judgement, multiple', 'document_key: gone, multiple'],
+    ]);
+    const { issues, value } = checkProcess(files);
+    expect(value).toBeNull();
+    const found = new Set(issues.map(({ code, file }) => `${code} ${file}`));
+    expect(found).toEqual(
+      new Set([
+        `yaml_invalid ${PROPOSE}`,
+        `missing_producer ${CHALLENGE}`,
+        'prompt_variable_unknown challenge/prompts/decide.md',
+      ]),
+    );
+  });
+
+  test.each([PROPOSE, 'propose/contracts/proposal.yaml', CHALLENGE])(
+    'when only %s does not parse, nothing else is blamed',
+    (file) => {
+      const { issues } = checkProcess(documentedExample().set(file, 'key: [x'));
+      expect(new Set(issues.map((issue) => issue.file))).toEqual(new Set([file]));
+    },
+  );
 
   test('refuses to load a broken recipe and names the first place in the message', () => {
     const files = changed([[CHALLENGE, 'for_each: proposal', 'for_each: gone']]);

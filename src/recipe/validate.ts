@@ -1,6 +1,12 @@
 import { DialecticError } from '../platform/errors.ts';
 import type { SchemaPath } from './json-schema.ts';
-import { type Parsed, parseProcess, parseStage, type RecipeFiles } from './parse.ts';
+import {
+  type Parsed,
+  parseProcess,
+  parseSoundStages,
+  parseStage,
+  type RecipeFiles,
+} from './parse.ts';
 import { processToFiles, toYaml } from './serialise.ts';
 import type { IssueCode, LineIndex, Process, RecipeIssue, Stage } from './types.ts';
 import { checkProcessFile } from './validate-process.ts';
@@ -48,12 +54,21 @@ export function requireValid(issues: readonly RecipeIssue[]): void {
   throw new DialecticError('recipe_invalid', message, { details: { issues } });
 }
 
-/** Parses and validates; every issue of both is reported. */
+/** Parses and validates; where a file does not parse, what the other stages say is still checked. */
 export function checkProcess(files: RecipeFiles): Parsed<Process> {
-  const parsed = parseProcess(files);
-  if (parsed.value === null) return parsed;
-  const issues = validateProcess(parsed.value, parsed.lines);
-  return { value: issues.length > 0 ? null : parsed.value, lines: parsed.lines, issues };
+  const { value, lines, issues: unparsed } = parseSoundStages(files);
+  if (value === null) return { value, lines, issues: unparsed };
+  const found = validateProcess(value, lines);
+  const issues =
+    unparsed.length === 0 ? found : [...unparsed, ...found.filter(holdsWithoutOtherStages)];
+  return { value: issues.length > 0 ? null : value, lines, issues };
+}
+
+/** False for what may only look like a defect because another stage did not parse. */
+function holdsWithoutOtherStages({ code, file, field }: RecipeIssue): boolean {
+  if (file === 'process.yaml') return false;
+  if (code === 'missing_producer') return !field.endsWith('.stage');
+  return code !== 'driver_invalid' || !field.endsWith('.inputs');
 }
 
 /** A process that may run, or recipe_invalid. */

@@ -101,8 +101,7 @@ export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[
 
 /** After the stage that the process names, a chosen writer goes on alone. */
 function lanesOf(session: SessionView, stageKey: string) {
-  const { writerLaneId, lanes } = session;
-  const process: { stages: readonly Stage[]; writerAfter?: string | null } = session.process;
+  const { process, writerLaneId, lanes } = session;
   const order = process.stages.map((stage) => stage.key);
   const from = process.writerAfter ? order.indexOf(process.writerAfter) : -1;
   const alone = writerLaneId !== null && from >= 0 && order.indexOf(stageKey) > from;

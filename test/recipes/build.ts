@@ -116,5 +116,6 @@ export function processOf(key: string, stages: readonly Stage[]): Process {
     results: [],
     convergence: null,
     workItems: null,
+    writerAfter: null,
   };
 }
