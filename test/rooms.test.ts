@@ -16,7 +16,8 @@ const ARROWS: Record<string, readonly string[]> = {
   context: ['db', 'models'],
   sources: ['db'],
   wallet: ['db'],
-  documents: ['db', 'recipe'],
+  documents: ['db', 'recipe', 'planning'],
+  session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
   generation: [
     'recipe',
     'planning',
@@ -25,6 +26,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'sources',
     'wallet',
     'documents',
+    'session',
     'jobs',
     'db',
   ],
@@ -37,8 +39,15 @@ const OUTSIDE_WORLD = /^node:(fs|net|http|https|child_process|worker_threads|sql
 
 const MAX_FILE_LINES = 400;
 const MAX_LINE_LENGTH = 100;
-/** A string or an address that is long in itself cannot be broken. */
+/** The formatter breaks neither comments nor strings: those may be a word too long. */
+const MAX_UNFORMATTED_LENGTH = 105;
+/** A string or an address that is long in itself cannot be broken by anybody. */
 const UNBREAKABLE = /(['"`])(?:(?!\1).){60,}|https?:\/\/\S{60,}/;
+
+function isTooLong(line: string): boolean {
+  if (line.length <= MAX_LINE_LENGTH || UNBREAKABLE.test(line)) return false;
+  return line.length > MAX_UNFORMATTED_LENGTH || !/['"`/]|^\s*\*/.test(line);
+}
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -114,7 +123,7 @@ describe('files', () => {
       readFileSync(join(root, file), 'utf8')
         .split('\n')
         .map((line, index) => ({ place: `${file}:${index + 1}`, line }))
-        .filter(({ line }) => line.length > MAX_LINE_LENGTH && !UNBREAKABLE.test(line)),
+        .filter(({ line }) => isTooLong(line)),
     );
     expect(long.map(({ place }) => place)).toEqual([]);
   });

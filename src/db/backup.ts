@@ -53,8 +53,8 @@ function refuseWithoutRoom(bytes: number, { freeBytes, reserveBytes }: Room): vo
 
 /**
  * The two newest, one that is a day old and one that is a week old: damage that nobody saw for
- * hours must not push the last good copy out. For each age the next in line stays too, or none would
- * ever grow that old; so there are six at most.
+ * hours must not push the last good copy out. For each age the next in line stays too, or none
+ * would ever grow that old; so there are six at most.
  */
 export function worthKeeping(newestFirst: readonly Backup[]): Set<Backup> {
   const kept = new Set(newestFirst.slice(0, 2));

@@ -1,0 +1,128 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { DialecticError } from './errors.ts';
+
+/** What a folder of texts may hold; beyond it somebody named the wrong folder. */
+export type FolderLimits = {
+  readonly maxFileBytes: number;
+  readonly maxFolderBytes: number;
+  readonly maxFiles: number;
+};
+
+const LIMITS: FolderLimits = {
+  maxFileBytes: 1_000_000,
+  maxFolderBytes: 32_000_000,
+  maxFiles: 5_000,
+};
+
+type Reading = { readonly root: string; readonly files: Map<string, string>; bytes: number };
+
+/**
+ * The texts of a folder by relative path with forward slashes, in the order of their names. Names
+ * with a leading dot are left out (.git, .DS_Store). Links are refused, since they could lead out
+ * of the folder, and so is what is no text or too large.
+ */
+export async function readTextFolder(
+  folder: string,
+  limits: FolderLimits = LIMITS,
+): Promise<Map<string, string>> {
+  const reading: Reading = { root: folder, files: new Map(), bytes: 0 };
+  try {
+    await readInto(reading, '', limits);
+  } catch (thrown) {
+    throw explain(thrown, folder);
+  }
+  return reading.files;
+}
+
+async function readInto(reading: Reading, prefix: string, limits: FolderLimits): Promise<void> {
+  const entries = await readdir(join(reading.root, prefix), { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith('.')) continue;
+    const path = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) await readInto(reading, `${path}/`, limits);
+    else if (entry.isFile()) reading.files.set(path, await readText(reading, path, limits));
+    else throw refuse('file_not_text', `${join(reading.root, path)} is a link or a device.`);
+  }
+}
+
+async function readText(reading: Reading, path: string, limits: FolderLimits): Promise<string> {
+  const whole = join(reading.root, path);
+  const { size } = await stat(whole);
+  reading.bytes += size;
+  if (size > limits.maxFileBytes) {
+    throw refuse('file_too_large', `${whole} has ${size} bytes; ${limits.maxFileBytes} may be.`);
+  }
+  if (reading.bytes > limits.maxFolderBytes || reading.files.size >= limits.maxFiles) {
+    const most = `${limits.maxFiles} files and ${limits.maxFolderBytes} bytes`;
+    throw refuse('file_too_large', `${reading.root} holds more than ${most}.`);
+  }
+  return decode(whole, await readFile(whole));
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Told below, together with texts that hold a zero byte.
+  }
+  throw refuse('file_not_text', `${path} is not text in UTF-8.`);
+}
+
+/** Writes texts into a folder that is empty or not there yet; paths stay within it. */
+export async function writeTextFolder(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const path of files.keys()) {
+    if (path.split(/[\\/]/).some((part) => part === '..' || part === '') || isAbsolute(path)) {
+      throw refuse('path_invalid', `${path} leads out of the folder.`);
+    }
+  }
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length > 0) {
+      throw refuse('folder_occupied', `${folder} is not empty.`);
+    }
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text, { flag: 'wx' });
+    }
+  } catch (thrown) {
+    throw explain(thrown, folder);
+  }
+}
+
+/** Writes one text, over an older one if there is one. */
+export async function writeTextFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (thrown) {
+    throw explain(thrown, path);
+  }
+}
+
+const refuse = (
+  code: 'file_not_text' | 'file_too_large' | 'folder_occupied' | 'path_invalid',
+  message: string,
+): DialecticError => new DialecticError(code, message);
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+  EEXIST: 'is not a folder',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be used',
+  EPERM: 'may not be used',
+  EROFS: 'is on a disk that cannot be written',
+  ENOSPC: 'is on a disk without room',
+};
+
+/** The system's fault as one of ours, with the path that it is about. */
+function explain(thrown: unknown, folder: string): unknown {
+  const { code, path } = thrown as NodeJS.ErrnoException;
+  const reason = code === undefined ? undefined : REASONS[code];
+  if (thrown instanceof DialecticError || reason === undefined) return thrown;
+  return new DialecticError('folder_unusable', `${path ?? folder} ${reason}.`, { cause: thrown });
+}
