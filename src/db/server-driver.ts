@@ -83,7 +83,9 @@ export class ServerDriver implements Driver {
 
   async announce(id: string): Promise<Presence> {
     this.#refuseWhenClosed();
-    return announcePresence(this.#config, id);
+    return announcePresence(this.#config, id).catch((error: unknown) => {
+      throw explainConnecting(error);
+    });
   }
 
   /** A server does not say when it has room again; waiting a little and trying is all there is. */
