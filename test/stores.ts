@@ -12,7 +12,15 @@ export type StoreKind = 'embedded' | 'server';
 
 const cleanups: (() => unknown)[] = [];
 afterAll(async () => {
-  for (const cleanUp of cleanups.toReversed()) await cleanUp();
+  const failures: unknown[] = [];
+  for (const cleanUp of cleanups.toReversed()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      failures.push(error); // the others must run all the same
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 });
 
 /** Runs after the test file, the latest first; vitest ignores an `afterAll` inside of a test. */
@@ -44,9 +52,14 @@ export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
   return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
 }
 
-/** An open store that is closed after the test file. */
+/** An open store that is closed after the test file, if the test has not done so. */
 export async function openTestStore(kind: StoreKind, options: OpenOptions = {}): Promise<Database> {
-  const database = await openDatabase(await emptyStore(kind), { backupEveryMs: 0, ...options });
+  return openStore(await emptyStore(kind), options);
+}
+
+/** The same in a place that the test has prepared. */
+export async function openStore(location: StoreLocation, options: OpenOptions = {}) {
+  const database = await openDatabase(location, { backupEveryMs: 0, ...options });
   afterTheFile(() => database.close());
   return database;
 }

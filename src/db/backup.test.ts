@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { mountSmallDisk, testWithDisk } from '../../test/small-disk.ts';
-import { emptyDirectory } from '../../test/stores.ts';
+import { emptyDirectory, openStore } from '../../test/stores.ts';
 import { listBackups, readBackupFailure, worthKeeping } from './backup.ts';
 import { examineStore } from './doctor.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
@@ -53,10 +53,11 @@ test('what lies among the backups and is none is neither listed nor removed', as
 
 test('a backup that fails stops neither the work nor the closing, and doctor tells', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 100 });
+  const database = await openStore({ dataDirectory }, { backupEveryMs: 100 });
   const inTheWay = join(dataDirectory, 'backups');
   writeFileSync(inTheWay, '');
-  await expect.poll(() => readBackupFailure(dataDirectory)).toBeDefined();
+  const failure = () => readBackupFailure(dataDirectory);
+  await expect.poll(failure, { timeout: 20_000 }).toBeDefined();
   await database.asWorker((tx) => tx.query('select 1'));
   await database.close();
   const findings = await examineStore({ dataDirectory });
@@ -72,7 +73,7 @@ test('a backup that fails stops neither the work nor the closing, and doctor tel
 
 test('two that ask for a backup at once get the same one', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openStore({ dataDirectory });
   const driver = database.driver as EmbeddedDriver;
   const [first, second] = await Promise.all([driver.backup(), driver.backup()]);
   await database.close();
@@ -82,7 +83,7 @@ test('two that ask for a backup at once get the same one', async () => {
 
 test('a store that could not be brought up to date is not backed up', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openStore({ dataDirectory });
   await database.transaction({ as: 'owner' }, (tx) =>
     tx.query("insert into schema_migrations (version, name, digest) values (9999, 'x', 'x')"),
   );

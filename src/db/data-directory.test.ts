@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyDirectory, temporaryFolder } from '../../test/stores.ts';
+import { emptyDirectory, openStore, temporaryFolder } from '../../test/stores.ts';
 import { findDamage } from './data-directory.ts';
 import { examineStore } from './doctor.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
@@ -63,7 +63,7 @@ test('a database whose making was cut short is made anew', async () => {
 
 test('a database that vanishes while it is open is not replaced by an empty one', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openStore({ dataDirectory });
   rmSync(join(dataDirectory, 'pgdata'), { recursive: true });
   await (database.driver as EmbeddedDriver).terminateThread();
   const use = database.asWorker((tx) => tx.query('select 1'));

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DialecticError } from '../platform/errors.ts';
 
@@ -20,6 +28,17 @@ export const backupsFolder = (directory: string): string => join(directory, 'bac
 export function backupNames(directory: string): string[] {
   const found = statSync(backupsFolder(directory), { throwIfNoEntry: false });
   return found?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
+}
+
+/** Makes a rename last through a power cut, where the system can do that. */
+export function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 const POSTGRES_MAJOR = '18';

@@ -66,7 +66,8 @@ describeOnBoth('a transaction', (kind) => {
       await expect(tx.query('select 1 / 0')).rejects.toThrow('division by zero');
       await tx.query('rollback to savepoint s');
     });
-    await expect.poll(() => readEvents(database, { tenantId, after: null })).toHaveLength(1);
+    const read = () => readEvents(database, { tenantId, after: null });
+    await expect.poll(read, { timeout: 20_000 }).toHaveLength(1);
   });
 
   test('in which a failure was passed over is not acknowledged', async () => {

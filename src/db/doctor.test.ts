@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { createDatabase } from '../../test/postgres-server.ts';
-import { emptyDirectory } from '../../test/stores.ts';
+import { emptyDirectory, openStore } from '../../test/stores.ts';
 import { listBackups } from './backup.ts';
 import { examineStore } from './doctor.ts';
 import { appendEvents } from './events.ts';
 import { readMigrations } from './migrate.ts';
-import { openDatabase } from './open.ts';
 import { ensureLocalTenant } from './tenants.ts';
 
 const newest = readMigrations().at(-1)!.version;
@@ -48,7 +47,7 @@ test("a stranger's database is left as it is, and named without the password", a
 
 test('a table with an unreadable page is named, and the others are read all the same', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openStore({ dataDirectory });
   const { tenantId } = await ensureLocalTenant(database);
   await database.asTenant(tenantId, (tx) =>
     appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]),
@@ -66,7 +65,7 @@ test('a table with an unreadable page is named, and the others are read all the 
   expect(findings[1]!.message).toContain('data_directory_damaged');
   expect(findings[1]!.message).toContain('--restore');
 
-  const damaged = await openDatabase({ dataDirectory }, { backupEveryMs: 3_600_000 });
+  const damaged = await openStore({ dataDirectory }, { backupEveryMs: 3_600_000 });
   const read = damaged.asTenant(tenantId, (tx) => tx.query('select * from events'));
   await expect(read).rejects.toMatchObject({ code: 'data_directory_damaged' });
   await damaged.close();

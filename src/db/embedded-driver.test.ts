@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { fillDisk, mountSmallDisk, testWithDisk } from '../../test/small-disk.ts';
-import { emptyDirectory, newTenant, openTestStore, temporaryFolder } from '../../test/stores.ts';
+import {
+  emptyDirectory,
+  newTenant,
+  openStore,
+  openTestStore,
+  temporaryFolder,
+} from '../../test/stores.ts';
 import type { Database } from './database.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
 import { appendEvents, EVENTS_CHANNEL } from './events.ts';
@@ -92,32 +98,32 @@ test('listeners are woken when a dead thread is opened again, and hear as before
   });
   await database.driver.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
   await append(database, 'first');
-  await expect.poll(() => heard).toEqual([tenantId]);
+  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([tenantId]);
   await threadOf(database).terminateThread();
   await append(database, 'second');
-  await expect.poll(() => heard).toEqual([tenantId, '', tenantId]);
+  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([tenantId, '', tenantId]);
 });
 
 test('closing twice at once closes once, after the work that had begun', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openStore({ dataDirectory });
   await ensureLocalTenant(database);
   const work = [append(database, 'a'), append(database, 'b')];
   await Promise.all([...work, database.close(), database.close()]);
   const closed = { code: 'storage_closed', retryable: false };
   await expect(append(database, 'late')).rejects.toMatchObject(closed);
   await expect(database.driver.listen('x', () => {})).rejects.toMatchObject(closed);
-  const again = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const again = await openStore({ dataDirectory });
   expect(await count(again)).toBe(2);
   await again.close();
 });
 
 test('a lock file that somebody removes ends the database before another can open it', async () => {
   const dataDirectory = await emptyDirectory();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 3_600_000 });
+  const database = await openStore({ dataDirectory }, { backupEveryMs: 3_600_000 });
   await rm(join(dataDirectory, 'lock'));
   const look = () => database.asWorker((tx) => tx.query('select 1')).catch((error) => error);
-  await expect.poll(look, { timeout: 5_000 }).toMatchObject({
+  await expect.poll(look, { timeout: 20_000 }).toMatchObject({
     code: 'storage_closed',
     retryable: false,
     message: expect.stringContaining('lock file'),
@@ -189,10 +195,7 @@ testWithDisk(
   async () => {
     const disk = await mountSmallDisk(150);
     const dataDirectory = join(disk, 'data');
-    const database = await openDatabase(
-      { dataDirectory },
-      { backupEveryMs: 0, reserveBytes: 1_000_000 },
-    );
+    const database = await openStore({ dataDirectory }, { reserveBytes: 1_000_000 });
     await ensureLocalTenant(database);
     const filler = fillDisk(disk, 3_000_000);
     const text = 'x'
@@ -217,10 +220,7 @@ testWithDisk(
     expect(rows).toBeGreaterThanOrEqual(acknowledged + 1);
     expect(rows).toBeLessThanOrEqual(acknowledged + 2); // one may have lost its acknowledgement
     await database.close();
-    const reopened = await openDatabase(
-      { dataDirectory },
-      { backupEveryMs: 0, reserveBytes: 1_000_000 },
-    );
+    const reopened = await openStore({ dataDirectory }, { reserveBytes: 1_000_000 });
     expect(await count(reopened)).toBe(rows);
     await reopened.close();
   },

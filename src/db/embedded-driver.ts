@@ -14,6 +14,7 @@ import {
   PRIVATE_MODE,
   refuseOtherMajor,
   restoredFolder,
+  syncDirectory,
 } from './data-directory.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { DiskWatch, readFreeBytes } from './disk-watch.ts';
@@ -223,6 +224,7 @@ export class EmbeddedDriver implements Driver {
     await this.#start(folder);
     await this.#thread!.close();
     await rename(folder, this.#folder);
+    syncDirectory(this.#directory);
   }
 
   /** Opens the database after its thread has died; hints sent meanwhile are lost. */

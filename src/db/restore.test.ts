@@ -1,17 +1,16 @@
 import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyDirectory } from '../../test/stores.ts';
+import { emptyDirectory, openStore } from '../../test/stores.ts';
 import { listBackups } from './backup.ts';
 import type { Database } from './database.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
 import { appendEvents, readEvents } from './events.ts';
-import { openDatabase } from './open.ts';
 import { restoreStore } from './restore.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from './tenants.ts';
 
 const tenantId = LOCAL_TENANT;
-const open = (dataDirectory: string) => openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+const open = (dataDirectory: string) => openStore({ dataDirectory });
 const append = (database: Database, kind: string) =>
   database.asTenant(tenantId, (tx) => appendEvents(tx, [{ tenantId, topic: 't', kind }]));
 const backUp = (database: Database) => (database.driver as EmbeddedDriver).backup();

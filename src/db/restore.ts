@@ -3,7 +3,7 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DialecticError } from '../platform/errors.ts';
 import { type Backup, listBackups, timeStamp } from './backup.ts';
-import { databaseFolder, restoredFolder } from './data-directory.ts';
+import { databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
 import { Database } from './database.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { readFreeBytes } from './disk-watch.ts';
@@ -32,6 +32,7 @@ export async function restoreStore(dataDirectory: string): Promise<Restoration> 
     refuseWithoutBackup(directory, backups);
     const backup = await prepareNewest(directory, lock, backups);
     const kept = await swap(directory);
+    syncDirectory(directory);
     return { backup, ...(kept && { kept }) };
   } finally {
     await rm(restoredFolder(directory), { recursive: true, force: true });
