@@ -405,6 +405,20 @@ export const ERROR_CODES = {
     'A file, or all files of a folder together, is larger than is read.',
     'Take out what does not belong there; the message names the limit.',
   ),
+  run_stopped: entry(
+    7,
+    409,
+    true,
+    'The run was stopped before it was done; what was saved is kept.',
+    'Go on with `dialectic resume` and the id in the message.',
+  ),
+  run_incomplete: entry(
+    7,
+    409,
+    true,
+    'The run rests before its end: it failed, is paused, or waits for a person.',
+    'Read the message; `dialectic resume` or `dialectic approve` goes on with it.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
