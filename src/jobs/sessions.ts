@@ -95,6 +95,10 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
      where tenant_id = $1 and session_id = $2 and (state = 'failed' or degraded)`,
     [tenantId, sessionId],
   );
+  await tx.query(
+    `update sessions set status = 'running' where tenant_id = $1 and id = $2 and status = 'failed'`,
+    [tenantId, sessionId],
+  );
   const rows = await tx.query(RETRY, [tenantId, sessionId]);
   if (rows.length > 0) await tellWorkers(tx);
   return rows.length;

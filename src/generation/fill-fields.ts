@@ -1,0 +1,43 @@
+import type { ContractNode, FillSource } from '../recipe/types.ts';
+import { isRecord } from './json-reader.ts';
+
+/** What code knows about a document and a model must not be told or trusted with. */
+export type FillValues = Readonly<Record<FillSource, string | number>>;
+
+/** Writes the fields that the contract reserves for code, over whatever a model put there. */
+export function fillFields(node: ContractNode, value: unknown, values: FillValues): unknown {
+  if (node.items && Array.isArray(value)) {
+    return value.map((item) => fillFields(node.items!, item, values));
+  }
+  if (!node.properties || !isRecord(value)) return value;
+  const filled: Record<string, unknown> = { ...value };
+  for (const [key, child] of Object.entries(node.properties)) {
+    if (child['x-fill']) filled[key] = values[child['x-fill']];
+    else if (key in filled) filled[key] = fillFields(child, filled[key], values);
+    else if (reserves(child)) filled[key] = fillFields(child, {}, values);
+  }
+  return filled;
+}
+
+/** Takes those fields out again: debaters do not learn who wrote what. */
+export function stripFields(node: ContractNode, value: unknown): unknown {
+  if (node.items && Array.isArray(value)) {
+    return value.map((item) => stripFields(node.items!, item));
+  }
+  if (!node.properties || !isRecord(value)) return value;
+  const kept = Object.entries(value).filter(
+    ([key]) => !node.properties![key]?.['x-fill'] && !reserves(node.properties![key]),
+  );
+  return Object.fromEntries(
+    kept.map(([key, inner]) => {
+      const child = node.properties![key];
+      return [key, child ? stripFields(child, inner) : inner];
+    }),
+  );
+}
+
+/** Whether a part consists of reserved fields alone. */
+function reserves(node: ContractNode | undefined): boolean {
+  const fields = Object.values(node?.properties ?? {});
+  return fields.length > 0 && fields.every((field) => field['x-fill'] || reserves(field));
+}

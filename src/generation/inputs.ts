@@ -1,0 +1,124 @@
+import type { Transaction } from '../db/database.ts';
+import { readBlob } from '../documents/blobs.ts';
+import { optionLabel } from '../planning/choose-lane.ts';
+import type { PlannedJob } from '../planning/types.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { PromptInput } from '../recipe/prompt.ts';
+import type { Process, Stage, Step } from '../recipe/types.ts';
+import type { SessionView } from '../session/read.ts';
+import { stripFields } from './fill-fields.ts';
+import { renderMarkdown } from './render-markdown.ts';
+
+/** One input of a job: how the prompt calls it, and its text. */
+export type JobInput = PromptInput & {
+  readonly name: string;
+  readonly type: Step['inputs'][number]['type'];
+  /** Orders what travels with the prompt: earlier stages first, the same in every call. */
+  readonly order: string;
+  readonly text: string;
+  readonly content: unknown;
+};
+
+type Row = {
+  id: string;
+  kind: string;
+  stage_key: string;
+  step_key: string | null;
+  document_key: string | null;
+  identity: string;
+  content: unknown;
+  markdown_hash: string | null;
+};
+
+/** Loads a job's inputs by the ids that were fixed when it was planned. */
+export async function loadInputs(
+  tx: Transaction,
+  session: SessionView,
+  planned: PlannedJob,
+): Promise<JobInput[]> {
+  const { process, tenantId } = session;
+  const stage = process.stages.find((one) => one.key === planned.stage)!;
+  const step = stage.steps.find((one) => one.key === planned.step)!;
+  const loaded: JobInput[] = [];
+  for (const { name, ids } of planned.inputs) {
+    const input = step.inputs.find((one) => one.name === name)!;
+    for (const [index, id] of ids.entries()) {
+      const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
+      const one = await loadOne(tx, tenantId, process, id, input.type);
+      loaded.push({ ...one, name, type: input.type, label: `${one.title}${mark}` });
+    }
+  }
+  return loaded;
+}
+
+type Loaded = Omit<JobInput, 'name' | 'type' | 'label'>;
+
+async function loadOne(
+  tx: Transaction,
+  tenantId: string,
+  process: Process,
+  id: string,
+  type: JobInput['type'],
+): Promise<Loaded> {
+  if (type === 'feedback') return loadFeedback(tx, tenantId, id);
+  if (type === 'project_resource') return loadResource(tx, tenantId, id);
+  const [row] = await tx.query<Row>(
+    `select id, kind, stage_key, step_key, document_key, identity, content, markdown_hash
+     from documents where tenant_id = $1 and id = $2`,
+    [tenantId, id],
+  );
+  const at = process.stages.findIndex((one) => one.key === row!.stage_key);
+  const order = `${String(at).padStart(3, '0')}/${row!.identity}`;
+  const base = { stage: row!.stage_key, document_key: row!.document_key ?? '', order };
+  if (row!.kind === 'seed_prompt') {
+    const text = await readBlob(tx, tenantId, row!.markdown_hash!);
+    return { ...base, title: 'The request', text, content: null };
+  }
+  const stage = process.stages[at]!;
+  const step = stage.steps.find((one) => one.key === row!.step_key)!;
+  const content = stripFields(contractOf(stage, step)!, row!.content);
+  const text = type === 'document' ? renderAsText(process, stage, step, content) : undefined;
+  return {
+    ...base,
+    title: describeDocument(stage, step).title,
+    text: text ?? JSON.stringify(content, null, 1),
+    content,
+  };
+}
+
+/** Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet. */
+function renderAsText(
+  process: Process,
+  stage: Stage,
+  step: Step,
+  content: unknown,
+): string | undefined {
+  if (step.output.template === null) return undefined;
+  return renderMarkdown({
+    template: stage.files[step.output.template]!,
+    schema: contractOf(stage, step)!,
+    content: content as Record<string, unknown>,
+    document: describeDocument(stage, step),
+    partials: { ...process.shared, ...stage.files },
+  }).markdown;
+}
+
+async function loadFeedback(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {
+  const [row] = await tx.query<{ stage_key: string; question: string | null; body: string }>(
+    'select stage_key, question, body from feedback where tenant_id = $1 and id = $2',
+    [tenantId, id],
+  );
+  const { stage_key: stage, question, body } = row!;
+  const text = question ? `Question: ${question}\nAnswer: ${body}` : body;
+  return { stage, document_key: '', order: `998/${id}`, title: 'Feedback', text, content: null };
+}
+
+async function loadResource(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {
+  const [row] = await tx.query<{ kind: string; name: string; blob_hash: string }>(
+    'select kind, name, blob_hash from resources where tenant_id = $1 and id = $2',
+    [tenantId, id],
+  );
+  const text = await readBlob(tx, tenantId, row!.blob_hash);
+  const order = `000/${row!.kind}/${row!.name}`;
+  return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
+}

@@ -1,0 +1,89 @@
+import type { Database } from '../db/database.ts';
+import { saveBlob } from '../documents/blobs.ts';
+import type { JobHandler } from '../jobs/context.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { readSession } from '../session/read.ts';
+import { withFrontMatter } from './front-matter.ts';
+import { renderMarkdown } from './render-markdown.ts';
+
+type DocumentRow = {
+  id: string;
+  stage_key: string;
+  step_key: string;
+  document_key: string;
+  iteration: number;
+  version: number;
+  lane_id: string;
+  source_group: string | null;
+  anchor_id: string | null;
+  inputs: { name: string; ids: string[] }[];
+  content: Record<string, unknown>;
+};
+
+/** RENDER jobs: the Markdown of a document, with the facts of its making before it. */
+export function createRenderHandler(database: Database): JobHandler {
+  return async ({ job, commit }) => {
+    const { tenantId, sessionId } = job;
+    const identity = job.payload['identity'] as string;
+    const { session, row, usage } = await database.asTenant(tenantId, async (tx) => {
+      const [row] = await tx.query<DocumentRow>(
+        `select id, stage_key, step_key, document_key, iteration, version, lane_id, source_group,
+           anchor_id, inputs, content
+         from documents where tenant_id = $1 and session_id = $2 and identity = $3
+           and not superseded`,
+        [tenantId, sessionId, identity],
+      );
+      const [usage] = await tx.query<{
+        calls: number;
+        input: number;
+        output: number;
+        cost: number;
+      }>(
+        `select count(*) as calls, sum(input_tokens)::int8 as input,
+           sum(output_tokens)::int8 as output, sum(cost_micros)::int8 as cost
+         from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+         where c.tenant_id = $1 and j.chain_id = (select chain_id from jobs
+           where tenant_id = $1 and id = $2)`,
+        [tenantId, job.parentId],
+      );
+      return { session: await readSession(tx, tenantId, sessionId), row: row!, usage: usage! };
+    });
+    const stage = session.process.stages.find((one) => one.key === row.stage_key)!;
+    const step = stage.steps.find((one) => one.key === row.step_key)!;
+    const lane = session.lanes.find((one) => one.id === row.lane_id)!;
+    const { markdown } = renderMarkdown({
+      template: stage.files[step.output.template!]!,
+      schema: contractOf(stage, step)!,
+      content: row.content,
+      document: describeDocument(stage, step),
+      partials: { ...session.process.shared, ...stage.files },
+    });
+    const facts = {
+      document: row.document_key,
+      stage: row.stage_key,
+      iteration: row.iteration,
+      version: row.version,
+      model: lane.model,
+      lane: lane.ordinal,
+      lineage: row.source_group,
+      anchor: row.anchor_id,
+      inputs: Object.fromEntries(row.inputs.map(({ name, ids }) => [name, ids])),
+      calls: usage.calls,
+      inputTokens: usage.input,
+      outputTokens: usage.output,
+      costUsd: usage.cost === null ? null : usage.cost / 1e6,
+      id: row.id,
+    };
+    const text = withFrontMatter(facts, markdown);
+    await commit({
+      write: async (tx) => {
+        const blob = await saveBlob(tx, tenantId, text);
+        await tx.query('update documents set markdown_hash = $3 where tenant_id = $1 and id = $2', [
+          tenantId,
+          row.id,
+          blob,
+        ]);
+      },
+    });
+  };
+}
