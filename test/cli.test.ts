@@ -156,3 +156,9 @@ test('wrong usage leaves with 2 and says what is wrong', async () => {
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain("unknown command 'dance'");
 });
+
+test('a verb of recipe that is used wrongly leaves with 2', async () => {
+  const { code, stderr, stdout } = await dialectic('recipe', 'fork', 'research');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain("required option '--out <folder>' not specified");
+});

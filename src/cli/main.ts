@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { reportFailure } from './output.ts';
+import { recipeCommand } from './recipe.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
 import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
@@ -26,6 +27,7 @@ const program = new Command('dialectic')
   .addCommand(iterateCommand())
   .addCommand(modelsCommand())
   .addCommand(workerCommand())
+  .addCommand(recipeCommand())
   .addCommand(doctorCommand())
   .addCommand(demoCommand());
 for (const command of program.commands) command.exitOverride();

@@ -26,9 +26,9 @@ export type Assembly = {
 };
 
 /**
- * Puts a request together. What most calls share comes first and stays the same to the byte, so that
- * providers can reuse it: the system instruction, the request, the documents in the order of the
- * debate. What only this step says comes last.
+ * Puts a request together. What most calls share comes first and stays the same to the byte, so
+ * that providers can reuse it: the system instruction, the request, the documents in the order of
+ * the debate. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model } = assembly;
