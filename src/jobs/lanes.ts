@@ -48,19 +48,3 @@ export async function readStanding(
   }
   return { version: run?.version ?? 0, steps };
 }
-
-/** Notes a step that needed no job, so that barriers do not wait for it. */
-export async function completeEmptyStep(
-  tx: Transaction,
-  tenantId: string,
-  stageRunId: string,
-  laneId: string,
-  stepKey: string,
-): Promise<void> {
-  await tx.query(
-    `insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-     values ($1, $2, $3, $4, 'completed')
-     on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed'`,
-    [tenantId, stageRunId, laneId, stepKey],
-  );
-}
