@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -12,9 +12,16 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one PostgreSQL for the whole run and makes one embedded store that test files copy. */
+/**
+ * Starts one PostgreSQL for the whole run and makes one embedded store that test files copy.
+ *
+ * The run gets a temporary folder of its own, and leaves with an error if a test left something in
+ * it: a store, a server or a mounted disk.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-test-'));
+  await chmod(folder, 0o711); // the server may run under another account
+  process.env['TMPDIR'] = folder;
   const embeddedTemplate = join(folder, 'template');
   const [server] = await Promise.all([
     startPostgres(),
@@ -26,6 +33,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('embeddedTemplate', embeddedTemplate);
   return async () => {
     await server.stop();
+    await rm(embeddedTemplate, { recursive: true, force: true });
+    const left = await readdir(folder);
     await rm(folder, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`the tests left behind: ${left.join(', ')}`);
   };
 }

@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chownSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -38,7 +37,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   await linkLibraries(folder);
   await mkdir(join(folder, 'data'), { mode: 0o700 });
   if ('uid' in account) {
-    for (const path of [folder, join(folder, 'data')]) chownSync(path, account.uid, account.gid);
+    // All of it: under a strict umask the binaries, too, are their owner's alone.
+    await run('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
   }
   const options = { ...account, cwd: folder };
   const binary = (name: string): string => join(folder, 'native', 'bin', name);

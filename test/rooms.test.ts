@@ -39,6 +39,15 @@ const OUTSIDE_WORLD = /^node:(fs|net|http|https|child_process|worker_threads|sql
 
 const MAX_FILE_LINES = 400;
 const MAX_LINE_LENGTH = 100;
+/** The formatter breaks neither comments nor strings: those may be a word too long. */
+const MAX_UNFORMATTED_LENGTH = 105;
+/** A string or an address that is long in itself cannot be broken by anybody. */
+const UNBREAKABLE = /(['"`])(?:(?!\1).){60,}|https?:\/\/\S{60,}/;
+
+function isTooLong(line: string): boolean {
+  if (line.length <= MAX_LINE_LENGTH || UNBREAKABLE.test(line)) return false;
+  return line.length > MAX_UNFORMATTED_LENGTH || !/['"`/]|^\s*\*/.test(line);
+}
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -109,12 +118,12 @@ describe('files', () => {
     expect(long.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([]);
   });
 
-  test(`have lines of at most ${MAX_LINE_LENGTH} characters, strings apart`, () => {
+  test(`have lines of at most ${MAX_LINE_LENGTH} characters, long strings apart`, () => {
     const long = all.flatMap((file) =>
       readFileSync(join(root, file), 'utf8')
         .split('\n')
         .map((line, index) => ({ place: `${file}:${index + 1}`, line }))
-        .filter(({ line }) => line.length > MAX_LINE_LENGTH && !/['"`/]/.test(line)),
+        .filter(({ line }) => isTooLong(line)),
     );
     expect(long.map(({ place }) => place)).toEqual([]);
   });

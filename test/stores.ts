@@ -10,31 +10,44 @@ import { createDatabase } from './postgres-server.ts';
 
 export type StoreKind = 'embedded' | 'server';
 
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanups.toReversed()) await cleanUp();
+});
+
+/** Runs after the test file, the latest first; vitest ignores an `afterAll` inside of a test. */
+export function afterTheFile(cleanUp: () => unknown): void {
+  cleanups.push(cleanUp);
+}
+
 /** A folder that goes away after the test file. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-'));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterTheFile(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** A data directory with the current schema and nothing in it. */
+export async function emptyDirectory(dataDirectory?: string): Promise<string> {
+  const directory = dataDirectory ?? join(await temporaryFolder(), 'data');
+  await mkdir(directory);
+  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(directory, 'pgdata'), {
+    recursive: true,
+  });
+  return directory;
 }
 
 /** A place for a store with the current schema and nothing in it. */
 export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
-  if (kind === 'server') {
-    const name = `t_${randomBytes(6).toString('hex')}`;
-    return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
-  }
-  const dataDirectory = join(await temporaryFolder(), 'data');
-  await mkdir(dataDirectory);
-  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(dataDirectory, 'pgdata'), {
-    recursive: true,
-  });
-  return { dataDirectory };
+  if (kind === 'embedded') return { dataDirectory: await emptyDirectory() };
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
 }
 
 /** An open store that is closed after the test file. */
 export async function openTestStore(kind: StoreKind, options: OpenOptions = {}): Promise<Database> {
   const database = await openDatabase(await emptyStore(kind), { backupEveryMs: 0, ...options });
-  afterAll(() => database.close());
+  afterTheFile(() => database.close());
   return database;
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { examineStore, restoreStore } from '../db/doctor.ts';
+import { examineStore } from '../db/doctor.ts';
 import { locateStore } from '../db/open.ts';
+import { restoreStore } from '../db/restore.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { printResult } from './output.ts';
 
@@ -11,6 +12,7 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('check the store, or restore its last backup')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .addHelpText('after', '\nDATABASE_URL overrides DIALECTIC_DATA; --data overrides both.')
     .option('--restore', 'put the newest backup that opens in place of the database')
     .option('--json', 'print the result as JSON')
     .action(async (options: DoctorOptions) => {
@@ -40,6 +42,6 @@ async function restore(options: DoctorOptions): Promise<void> {
   printResult(options.json === true, { backup, kept }, [
     `Restored the backup of ${backup.createdAt}.`,
     'Whatever was saved after that moment is not in it.',
-    `The damaged files are kept in ${kept}.`,
+    kept ? `The files that it replaces are kept in ${kept}.` : 'There were no files to replace.',
   ]);
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -11,9 +12,12 @@ import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
 import { workerCommand } from './worker.ts';
 
+const packageFile = new URL('../../package.json', import.meta.url);
+const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+
 const program = new Command('dialectic')
   .description('Language models debate a brief and leave a folder of planning documents.')
-  .version('0.1.0')
+  .version(version)
   .exitOverride()
   .addCommand(runCommand())
   .addCommand(resumeCommand())

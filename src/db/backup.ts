@@ -1,75 +1,121 @@
-import { constants, existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { now } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
+import { backupNames, backupsFolder, databaseFolder, PRIVATE_MODE } from './data-directory.ts';
 
 /** A whole copy of the database's files, taken while nothing was written. */
 export type Backup = { readonly path: string; readonly createdAt: string; readonly bytes: number };
 
-const KEEP = 2;
-const backupsFolder = (directory: string): string => join(directory, 'backups');
+const DAY_MS = 24 * 60 * 60 * 1000;
+const PARTIAL = /^\d{4}-.*\.partial$/;
 
-/** Copies `pgdata`; the copy gets its final name only when it is whole. The oldest ones go. */
-export async function writeBackup(
-  directory: string,
-  freeBytes: number,
-): Promise<string | undefined> {
-  const source = join(directory, 'pgdata');
+/** A time as a part of a file name. */
+export const timeStamp = (): string => now().toISOString().replace(/[:.]/g, '-');
+
+type Room = { readonly freeBytes: number | undefined; readonly reserveBytes: number };
+
+/** Copies `pgdata`; the copy gets its final name only when it is whole. Old ones go then. */
+export async function writeBackup(directory: string, room: Room): Promise<string> {
+  const source = databaseFolder(directory);
   const bytes = await folderBytes(source);
-  if (freeBytes < bytes * 2) return undefined; // a backup must not be what fills the disk
+  refuseWithoutRoom(bytes, room);
   const createdAt = now().toISOString();
-  const name = createdAt.replace(/[:.]/g, '-');
-  const partial = join(backupsFolder(directory), `${name}.partial`);
-  await mkdir(partial, { recursive: true });
-  await cp(source, join(partial, 'pgdata'), { recursive: true, mode: constants.COPYFILE_FICLONE });
-  await writeFile(join(partial, 'backup.json'), JSON.stringify({ createdAt, bytes }));
-  const path = join(backupsFolder(directory), name);
-  await rename(partial, path);
-  await removeOld(directory);
+  const path = join(backupsFolder(directory), timeStamp());
+  const partial = `${path}.partial`;
+  try {
+    await mkdir(partial, { recursive: true, mode: PRIVATE_MODE });
+    const mode = constants.COPYFILE_FICLONE;
+    await cp(source, join(partial, 'pgdata'), { recursive: true, mode });
+    await writeFile(join(partial, 'backup.json'), JSON.stringify({ createdAt, bytes }));
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+  const backups = listBackups(directory);
+  const kept = worthKeeping(backups);
+  for (const backup of backups) if (!kept.has(backup)) await rm(backup.path, { recursive: true });
   return path;
 }
 
-async function removeOld(directory: string): Promise<void> {
-  const keep = new Set((await listBackups(directory)).slice(0, KEEP).map((backup) => backup.path));
-  for (const name of await readdir(backupsFolder(directory))) {
-    const path = join(backupsFolder(directory), name);
-    if (!keep.has(path)) await rm(path, { recursive: true, force: true });
-  }
+/** A backup must not be what fills the disk: there must be room for the work, and for another. */
+function refuseWithoutRoom(bytes: number, { freeBytes, reserveBytes }: Room): void {
+  const needed = bytes + Math.max(bytes, 2 * reserveBytes);
+  if (freeBytes === undefined || freeBytes > needed) return;
+  const [neededMb, freeMb] = [needed, freeBytes].map((size) => Math.ceil(size / 1e6));
+  throw new DialecticError(
+    'storage_full',
+    `There is too little room for a backup: ${neededMb} MB are needed, ${freeMb} MB are free.`,
+  );
 }
 
-/** The whole backups, newest first. */
-export async function listBackups(directory: string): Promise<Backup[]> {
-  if (!existsSync(backupsFolder(directory))) return [];
-  const backups: Backup[] = [];
-  for (const name of await readdir(backupsFolder(directory))) {
-    const path = join(backupsFolder(directory), name);
-    if (name.endsWith('.partial') || !existsSync(join(path, 'backup.json'))) continue;
-    const manifest = JSON.parse(await readFile(join(path, 'backup.json'), 'utf8'));
-    backups.push({ path, createdAt: manifest.createdAt, bytes: manifest.bytes });
+/**
+ * The two newest, one that is a day old and one that is a week old: damage that nobody saw for
+ * hours must not push the last good copy out. For each age the next in line stays too, or none
+ * would ever grow that old; so there are six at most.
+ */
+export function worthKeeping(newestFirst: readonly Backup[]): Set<Backup> {
+  const kept = new Set(newestFirst.slice(0, 2));
+  for (const ageMs of [DAY_MS, 7 * DAY_MS]) {
+    const before = Date.parse(newestFirst[0]!.createdAt) - ageMs;
+    const isOld = ({ createdAt }: Backup): boolean => Date.parse(createdAt) <= before;
+    const old = newestFirst.find(isOld);
+    const nextInLine = newestFirst.findLast((backup) => !isOld(backup));
+    for (const backup of [old, nextInLine]) if (backup) kept.add(backup);
   }
+  return kept;
+}
+
+/** The whole backups, newest first; a folder without a manifest of ours is none. */
+export function listBackups(directory: string): Backup[] {
+  const folder = backupsFolder(directory);
+  const backups = backupNames(directory).flatMap((name) => readBackup(join(folder, name)));
   return backups.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
 }
 
-export async function newestBackup(directory: string): Promise<Backup | undefined> {
-  return (await listBackups(directory))[0];
+function readBackup(path: string): Backup[] {
+  if (path.endsWith('.partial')) return [];
+  try {
+    const { createdAt, bytes } = JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8'));
+    return Number.isNaN(Date.parse(createdAt)) ? [] : [{ path, createdAt, bytes: Number(bytes) }];
+  } catch {
+    return []; // absent or cut short: whoever reads the list wants those that can be used
+  }
 }
 
-/** Puts a backup in the database's place and keeps what was there under a name that it returns. */
-export async function restoreBackup(directory: string, backup: Backup | undefined) {
-  if (!backup) {
-    throw new DialecticError('backup_missing', `${directory} holds no whole backup.`, {
-      details: { directory },
-    });
+/** Removes copies that a dead process left half done. */
+export function removePartialBackups(directory: string): void {
+  for (const name of backupNames(directory).filter((name) => PARTIAL.test(name))) {
+    rmSync(join(backupsFolder(directory), name), { recursive: true, force: true });
   }
-  const current = join(directory, 'pgdata');
-  const incoming = join(directory, 'pgdata.restoring');
-  const kept = join(directory, `pgdata.damaged-${now().toISOString().replace(/[:.]/g, '-')}`);
-  await rm(incoming, { recursive: true, force: true });
-  await cp(join(backup.path, 'pgdata'), incoming, { recursive: true });
-  if (existsSync(current)) await rename(current, kept);
-  await rename(incoming, current);
-  return { kept };
+}
+
+/** Why the last backup is missing, for whoever examines the directory later. */
+export type BackupFailure = { readonly at: string; readonly message: string };
+
+const failureFile = (directory: string): string => join(directory, 'backup-failed.json');
+
+export function recordBackupFailure(directory: string, error: unknown): void {
+  const failure: BackupFailure = { at: now().toISOString(), message: (error as Error).message };
+  try {
+    writeFileSync(failureFile(directory), JSON.stringify(failure));
+  } catch {
+    // The same full or vanished disk that stopped the backup; there is no better place to say it.
+  }
+}
+
+export function forgetBackupFailure(directory: string): void {
+  rmSync(failureFile(directory), { force: true });
+}
+
+export function readBackupFailure(directory: string): BackupFailure | undefined {
+  try {
+    return JSON.parse(readFileSync(failureFile(directory), 'utf8')) as BackupFailure;
+  } catch {
+    return undefined; // none, or one that a full disk cut short
+  }
 }
 
 async function folderBytes(folder: string): Promise<number> {

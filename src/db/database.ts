@@ -1,12 +1,12 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import type { ClientBase, QueryResult, QueryResultRow } from 'pg';
-import { DialecticError } from '../platform/errors.ts';
+import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { DialecticError, isErrorCode, withDetails } from '../platform/errors.ts';
 import type { Driver } from './driver.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees jobs and events of all;
- * `auth` finds tenants and tokens; `owner` is for migrations alone.
+ * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
+ * all; `auth` finds tenants and tokens; `owner` is for migrations alone.
  */
 export type Scope =
   | { readonly as: 'tenant'; readonly tenantId: string }
@@ -21,17 +21,23 @@ export type DatabaseOptions = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** One open transaction: typed queries through `kysely`, statements that are the point through `query`. */
+/**
+ * One open transaction: typed queries through `kysely`, statements that are the point through
+ * `query`. Neither can begin or end a transaction, and both are refused once this one is over: the
+ * connection may be another tenant's by then.
+ */
 export class Transaction {
   readonly #client: ClientBase;
   #kysely: Kysely<Schema> | undefined;
+  #ended = false;
+  #failure: unknown;
 
   constructor(client: ClientBase) {
     this.#client = client;
   }
 
   get kysely(): Kysely<Schema> {
-    this.#kysely ??= bindKysely(this.#client);
+    this.#kysely ??= bindKysely((statement) => this.#run(statement));
     return this.#kysely;
   }
 
@@ -41,13 +47,40 @@ export class Transaction {
     values?: readonly unknown[],
     name?: string,
   ): Promise<Row[]> {
-    const config = { text, ...(values && { values: [...values] }), ...(name && { name }) };
-    return (await this.#client.query<Row>(config)).rows;
+    const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
+    return (await this.#run<Row>(statement)).rows;
+  }
+
+  /** Lets no further statement through; returns the first failure of one, if any. */
+  end(): unknown {
+    this.#ended = true;
+    return this.#failure;
+  }
+
+  async #run<Row extends QueryResultRow>(statement: QueryConfig): Promise<QueryResult<Row>> {
+    if (this.#ended) throw misuse('A statement came after its transaction had ended.');
+    if (ENDS_TRANSACTION.test(statement.text)) {
+      throw misuse('A transaction cannot be begun or ended inside of a transaction.');
+    }
+    try {
+      return await this.#client.query<Row>(statement);
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
   }
 }
 
-function bindKysely(client: ClientBase): Kysely<Schema> {
-  const connection = { query: client.query.bind(client), release: () => {} };
+const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|prepare\s+tr)\b/i;
+
+const misuse = (message: string, cause?: unknown): DialecticError =>
+  new DialecticError('internal_error', message, { cause });
+
+type RunStatement = (statement: QueryConfig) => Promise<QueryResult>;
+
+function bindKysely(run: RunStatement): Kysely<Schema> {
+  const query = (text: string, values: unknown[]) => run({ text, values });
+  const connection = { query, release: () => {} };
   const pool = { connect: async () => connection, end: async () => {} };
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
@@ -65,15 +98,22 @@ export class Database {
   /** Runs `work` in one transaction under a scope; whatever it throws rolls everything back. */
   async transaction<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const held = await this.driver.acquire();
+    const tx = new Transaction(held.client);
     let broken = false;
+    let committing = false;
     try {
       await held.client.query(this.#begin(scope));
-      const result = await work(new Transaction(held.client));
-      await held.client.query('commit');
+      const result = await work(tx);
+      const failure = tx.end();
+      committing = true;
+      const { command } = await held.client.query('commit');
+      // PostgreSQL answers so where a statement failed, also if `work` passed over its error.
+      if (command !== 'COMMIT') throw misuse('A statement failed, so nothing was saved.', failure);
       return result;
     } catch (error) {
+      tx.end();
       broken = await rollBack(held.client);
-      throw this.driver.explain(error) ?? explainStatement(error);
+      throw this.#explain(error, committing);
     } finally {
       held.release(broken);
     }
@@ -92,7 +132,7 @@ export class Database {
       return results.findLast((result) => result.command === 'SELECT')?.rows ?? [];
     } catch (error) {
       broken = await rollBack(held.client);
-      throw this.driver.explain(error) ?? explainStatement(error);
+      throw this.#explain(error, true);
     } finally {
       held.release(broken);
     }
@@ -110,7 +150,15 @@ export class Database {
     await this.driver.close();
   }
 
-  /** One round trip: SET LOCAL ends with the transaction, so a pooled connection carries nothing on. */
+  #explain(error: unknown, committing: boolean): unknown {
+    if (error instanceof DialecticError || !(error instanceof Error)) return error;
+    const explained = this.driver.explain(error);
+    if (!explained) return explainStatement(error);
+    // The store went away before it answered: what was sent may be saved or not.
+    return committing ? withDetails(explained, { outcome: 'unknown' }) : explained;
+  }
+
+  /** One round trip: SET LOCAL ends with the transaction, so a connection carries nothing on. */
   #begin(scope: Scope): string {
     const clock = this.#clock ? `set local dialectic.now = '${this.#clock().toISOString()}';` : '';
     switch (scope.as) {
@@ -138,11 +186,14 @@ async function rollBack(client: ClientBase): Promise<boolean> {
   );
 }
 
-/** Turns what PostgreSQL says into a coded error; its `detail` is left out, since it may name rows. */
-export function explainStatement(error: unknown): unknown {
-  if (error instanceof DialecticError || !(error instanceof Error)) return error;
+/** Turns what PostgreSQL says into a coded error; its `detail` is left out: it may name rows. */
+function explainStatement(error: Error): Error {
   const { code = '', hint, constraint } = error as Error & Record<string, string | undefined>;
-  if (code === 'DX000') return new DialecticError(hint as never, error.message, { cause: error });
+  if (code === 'DX000') {
+    // Our own functions raise with a code of the table as their hint.
+    const known = isErrorCode(hint) ? hint : 'internal_error';
+    return new DialecticError(known, error.message, { cause: error });
+  }
   if (code === '42501') return new DialecticError('access_denied', error.message, { cause: error });
   if (code === '40001' || code === '40P01') {
     return new DialecticError('conflict', error.message, { cause: error, retryable: true });

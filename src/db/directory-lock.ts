@@ -1,17 +1,24 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { now, sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
+import { PRIVATE_MODE } from './data-directory.ts';
 
 /** Who holds a data directory. */
 export type LockHolder = { readonly pid: number; readonly since: string };
 
 /** A held lock; the kernel releases it when the process dies, however it dies. */
-export type DirectoryLock = { release(): void };
+export type DirectoryLock = {
+  /** False once the locked file is gone or another one: then a second process can get in. */
+  isIntact(): boolean;
+  release(): void;
+};
 
 const HOLDER_FILE = 'holder.json';
+const LOCK_FILE = 'lock';
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 
 /**
  * Takes the exclusive lock of a data directory or throws `data_directory_locked`.
@@ -23,30 +30,57 @@ const SQLITE_BUSY = 5;
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(directory, { recursive: true });
-    database = new DatabaseSync(join(directory, 'lock'), { timeout: 0 });
+    mkdirSync(directory, { recursive: true, mode: PRIVATE_MODE });
+    database = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 });
     // A journal on disk would be a write for every opening and could be left behind.
     database.exec('pragma journal_mode = memory; begin exclusive');
     writeHolder(directory);
   } catch (cause) {
     database?.close();
-    if ((cause as { errcode?: number }).errcode === SQLITE_BUSY) {
+    if ((cause as SystemError).errcode === SQLITE_BUSY) {
       throw lockedError(directory, await readLivingHolder(directory), cause);
     }
-    throw new DialecticError(
-      'data_directory_unusable',
-      `Cannot use the data directory ${directory}: ${(cause as Error).message}.`,
-      { cause, details: { directory } },
-    );
+    throw unusableError(directory, cause);
   }
-  return { release: () => database.close() };
+  const locked = identifyFile(directory);
+  return {
+    isIntact: () => identifyFile(directory) === locked,
+    release: () => database.close(),
+  };
+}
+
+/** Which file bears the lock's name; undefined while none does. */
+function identifyFile(directory: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(join(directory, LOCK_FILE));
+    return `${dev}/${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function writeHolder(directory: string): void {
   const holder: LockHolder = { pid: process.pid, since: now().toISOString() };
   const temporary = join(directory, `${HOLDER_FILE}.${process.pid}`);
-  writeFileSync(temporary, JSON.stringify(holder));
-  renameSync(temporary, join(directory, HOLDER_FILE));
+  try {
+    writeFileSync(temporary, JSON.stringify(holder));
+    renameSync(temporary, join(directory, HOLDER_FILE));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+type SystemError = { readonly code?: string; readonly errcode?: number; readonly message: string };
+
+function unusableError(directory: string, cause: unknown): DialecticError {
+  const { code, errcode, message } = cause as SystemError;
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || errcode === SQLITE_FULL;
+  return new DialecticError(
+    full ? 'storage_full' : 'data_directory_unusable',
+    `Cannot use the data directory ${directory}: ${message}.`,
+    { cause, details: { directory } },
+  );
 }
 
 /** What the directory says of its holder; undefined where it was never held. */

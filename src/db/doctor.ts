@@ -1,107 +1,105 @@
 import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DialecticError } from '../platform/errors.ts';
-import { type Backup, listBackups, restoreBackup } from './backup.ts';
+import { listBackups, readBackupFailure } from './backup.ts';
+import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
 import type { Database } from './database.ts';
-import { lockDirectory } from './directory-lock.ts';
-import { databaseFolder } from './embedded-driver.ts';
-import { readMigrations } from './migrate.ts';
+import { readFreeBytes } from './disk-watch.ts';
+import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
+import { readMigrations, readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
+import { describeUrl } from './server-errors.ts';
+import { listTables, readTable } from './tables.ts';
 
 export type Finding = { readonly check: string; readonly ok: boolean; readonly message: string };
 
-/** Looks a store over without changing it, as far as it can be opened. */
+const good = (check: string, message: string): Finding => ({ check, ok: true, message });
+const bad = (check: string, message: string): Finding => ({ check, ok: false, message });
+
+/** Looks a store over without changing its schema or its rows, as far as it can be opened. */
 export async function examineStore(location: StoreLocation): Promise<Finding[]> {
-  const findings: Finding[] = [examineRuntime()];
-  if ('dataDirectory' in location) findings.push(...(await examineFolder(location.dataDirectory)));
-  findings.push(...(await examineDatabase(location)));
-  return findings;
-}
-
-function examineRuntime(): Finding {
-  return {
-    check: 'node',
-    ok: true,
-    message: `Node ${process.versions.node} on ${process.platform}`,
-  };
-}
-
-async function examineFolder(dataDirectory: string): Promise<Finding[]> {
-  const directory = resolve(dataDirectory);
-  if (!existsSync(databaseFolder(directory))) {
-    return [{ check: 'data directory', ok: true, message: `${directory} holds no database yet` }];
+  const runtime = good('node', `Node ${process.versions.node} on ${process.platform}`);
+  if ('databaseUrl' in location) {
+    const server = good('server', describeUrl(location.databaseUrl));
+    return [runtime, server, ...(await examineDatabase(location))];
   }
-  const { bavail, bsize } = await statfs(directory);
-  const freeMb = Math.floor((bavail * bsize) / 1e6);
-  const backups = await listBackups(directory);
+  const directory = resolve(location.dataDirectory);
+  checkDirectory(directory);
+  if (!existsSync(databaseFolder(directory)) && !findDamage(directory)) {
+    return [runtime, good('data directory', `${directory} holds no database yet`)];
+  }
+  return [runtime, ...(await examineFolder(directory)), ...(await examineDatabase(location))];
+}
+
+async function examineFolder(directory: string): Promise<Finding[]> {
+  const free = await readFreeBytes(directory);
+  const freeMb = free === undefined ? 'unknown' : Math.floor(free / 1e6);
+  const backups = listBackups(directory);
   const newest = backups[0];
+  const failure = readBackupFailure(directory);
   return [
-    { check: 'data directory', ok: true, message: directory },
-    { check: 'disk', ok: freeMb >= 64, message: `${freeMb} MB free` },
+    good('data directory', directory),
     {
-      check: 'backups',
-      ok: true,
-      message: newest ? `${backups.length}, the newest of ${newest.createdAt}` : 'none yet',
+      check: 'disk',
+      ok: free === undefined || free >= DEFAULT_RESERVE_BYTES,
+      message: `${freeMb} MB free`,
     },
+    good('backups', newest ? `${backups.length}, the newest of ${newest.createdAt}` : 'none yet'),
+    ...(failure ? [bad('last backup', `failed at ${failure.at}: ${failure.message}`)] : []),
   ];
 }
 
 async function examineDatabase(location: StoreLocation): Promise<Finding[]> {
-  if ('dataDirectory' in location && !existsSync(databaseFolder(resolve(location.dataDirectory)))) {
-    return [];
-  }
   let database: Database;
   try {
-    database = await openDatabase(location, { backupEveryMs: 0 });
+    database = await openDatabase(location, { backupEveryMs: 0, migrate: false });
   } catch (error) {
-    if (!(error instanceof DialecticError)) throw error;
-    const message = `${error.code}: ${error.message} ${error.action}`;
-    return [{ check: 'database', ok: false, message }];
+    return [bad('database', describe(error))];
   }
   try {
-    return await examineTables(database);
+    return await examineContents(database);
+  } catch (error) {
+    return [bad('database', describe(error))];
   } finally {
     await database.close();
   }
 }
 
-/** Reads every row once: a page that cannot be read shows here and not in the middle of a run. */
-async function examineTables(database: Database): Promise<Finding[]> {
-  return database.transaction({ as: 'owner' }, async (tx) => {
-    const [version] = await tx.query<{ v: string }>(
-      "select current_setting('server_version') as v",
-    );
-    const tables = await tx.query<{ name: string }>(
-      `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
-    );
-    for (const { name } of tables) await tx.query(`select count(t::text) from "${name}" t`);
-    return [
-      { check: 'database', ok: true, message: `PostgreSQL ${version!.v}` },
-      { check: 'schema', ok: true, message: `version ${readMigrations().at(-1)!.version}` },
-      { check: 'tables', ok: true, message: `${tables.length} read whole` },
-    ];
-  });
+function describe(error: unknown): string {
+  if (!(error instanceof DialecticError)) throw error;
+  return `${error.code}: ${error.message} ${error.action}`;
 }
 
-/** What a restoration did, so that the loss can be stated. */
-export type Restoration = { readonly backup: Backup; readonly kept: string };
+async function examineContents(database: Database): Promise<Finding[]> {
+  const [row] = await database.transaction({ as: 'owner' }, (tx) =>
+    tx.query<{ version: string }>("select current_setting('server_version') as version"),
+  );
+  const engine = good('database', `PostgreSQL ${row!.version}`);
+  const version = await readSchemaVersion(database);
+  if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
+  const newest = readMigrations().at(-1)!.version;
+  const schema = {
+    check: 'schema',
+    ok: version <= newest,
+    message: `version ${version} of ${newest}`,
+  };
+  return [engine, schema, ...(await examineTables(database))];
+}
 
-/** Puts the newest backup that opens in the database's place; what was there is kept aside. */
-export async function restoreStore(dataDirectory: string): Promise<Restoration> {
-  const directory = resolve(dataDirectory);
-  const backups = await listBackups(directory);
-  let failure: unknown;
-  for (const backup of backups.length === 0 ? [undefined] : backups) {
-    const lock = await lockDirectory(directory);
-    const { kept } = await restoreBackup(directory, backup).finally(() => lock.release());
+/** One finding for each table that cannot be read, so that the extent of a damage is seen. */
+async function examineTables(database: Database): Promise<Finding[]> {
+  const tables = await listTables(database);
+  const unreadable: Finding[] = [];
+  for (const name of tables) {
     try {
-      const database = await openDatabase({ dataDirectory: directory }, { backupEveryMs: 0 });
-      await database.close();
-      return { backup: backup!, kept };
+      await readTable(database, name);
     } catch (error) {
-      failure = error; // an older backup may still open
+      unreadable.push(bad(`table ${name}`, describe(error)));
     }
   }
-  throw failure;
+  const read = tables.length - unreadable.length;
+  return [
+    { check: 'tables', ok: unreadable.length === 0, message: `${read} read whole` },
+    ...unreadable,
+  ];
 }

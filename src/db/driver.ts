@@ -18,6 +18,8 @@ export type Presence = {
 /** How the rest of the program reaches PostgreSQL: embedded in a thread, or on a server. */
 export interface Driver {
   readonly kind: 'embedded' | 'server';
+  /** Told once the schema is right: only from then on is the store worth a backup. */
+  ready(): void;
   /** Waits for a free connection. */
   acquire(): Promise<HeldConnection>;
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */

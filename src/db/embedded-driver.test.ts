@@ -1,23 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { emptyStore, newTenant, openTestStore, temporaryFolder } from '../../test/stores.ts';
-import { listBackups } from './backup.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { fillDisk, mountSmallDisk, testWithDisk } from '../../test/small-disk.ts';
+import { emptyDirectory, newTenant, openTestStore, temporaryFolder } from '../../test/stores.ts';
 import type { Database } from './database.ts';
-import { restoreStore } from './doctor.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
-import { appendEvents } from './events.ts';
+import { appendEvents, EVENTS_CHANNEL } from './events.ts';
 import { openDatabase } from './open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from './tenants.ts';
 
@@ -63,47 +53,89 @@ test('a thread that dies is opened again, and what it had acknowledged is there'
   expect(await database.asTenant(tenantId, (tx) => tx.query('select 1 from notices'))).toEqual([]);
 });
 
-test('a damaged database is named as such and the last backup brings it back', async () => {
-  const { dataDirectory } = (await emptyStore('embedded')) as { dataDirectory: string };
-  const database = await openDatabase({ dataDirectory });
+const threadOf = (database: Database) => database.driver as EmbeddedDriver;
+
+test('a thread that dies in the middle of a query fails that query alone', async () => {
+  const database = await openTestStore('embedded');
+  const long = database.transaction({ as: 'owner' }, (tx) =>
+    tx.query('select count(*) from generate_series(1, 50000000)'),
+  );
+  const failing = expect(long).rejects.toMatchObject({ code: 'storage_closed', retryable: true });
+  await sleep(300);
+  const started = performance.now();
+  await threadOf(database).terminateThread();
+  await failing;
+  await database.asWorker((tx) => tx.query('select 1'));
+  console.log(`answers again after ${Math.round(performance.now() - started)} ms`);
+});
+
+test('a commit that got no answer is told from one that failed', async () => {
+  const database = await openTestStore('embedded');
+  const uncertain = database.asWorker(() => threadOf(database).terminateThread());
+  await expect(uncertain).rejects.toMatchObject({
+    code: 'storage_closed',
+    details: { outcome: 'unknown' },
+  });
+  const certain = database.asWorker(async (tx) => {
+    await threadOf(database).terminateThread();
+    await tx.query('select 1');
+  });
+  await expect(certain).rejects.toMatchObject({ code: 'storage_closed', details: {} });
+});
+
+test('listeners are woken when a dead thread is opened again, and hear as before', async () => {
+  const database = await openTestStore('embedded');
   await ensureLocalTenant(database);
-  await append(database, 'in the backup');
-  await (database.driver as EmbeddedDriver).backup();
-  await append(database, 'after the backup');
+  const heard: string[] = [];
+  await database.driver.listen(EVENTS_CHANNEL, () => {
+    throw new Error('this one always fails');
+  });
+  await database.driver.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
+  await append(database, 'first');
+  await expect.poll(() => heard).toEqual([tenantId]);
+  await threadOf(database).terminateThread();
+  await append(database, 'second');
+  await expect.poll(() => heard).toEqual([tenantId, '', tenantId]);
+});
+
+test('closing twice at once closes once, after the work that had begun', async () => {
+  const dataDirectory = await emptyDirectory();
+  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  await ensureLocalTenant(database);
+  const work = [append(database, 'a'), append(database, 'b')];
+  await Promise.all([...work, database.close(), database.close()]);
+  const closed = { code: 'storage_closed', retryable: false };
+  await expect(append(database, 'late')).rejects.toMatchObject(closed);
+  await expect(database.driver.listen('x', () => {})).rejects.toMatchObject(closed);
+  const again = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  expect(await count(again)).toBe(2);
+  await again.close();
+});
+
+test('a lock file that somebody removes ends the database before another can open it', async () => {
+  const dataDirectory = await emptyDirectory();
+  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 3_600_000 });
+  await rm(join(dataDirectory, 'lock'));
+  const look = () => database.asWorker((tx) => tx.query('select 1')).catch((error) => error);
+  await expect.poll(look, { timeout: 5_000 }).toMatchObject({
+    code: 'storage_closed',
+    retryable: false,
+    message: expect.stringContaining('lock file'),
+  });
   await database.close();
-
-  const wal = join(dataDirectory, 'pgdata', 'pg_wal');
-  for (const name of readdirSync(wal).filter((name) => /^[0-9A-F]{24}$/.test(name))) {
-    truncateSync(join(wal, name), 100);
-  }
-  writeFileSync(join(dataDirectory, 'pgdata', 'global', 'pg_control'), Buffer.alloc(8192, 7));
-  const opening = openDatabase({ dataDirectory });
-  await expect(opening).rejects.toMatchObject({ code: 'data_directory_damaged' });
-
-  const [newest] = await listBackups(dataDirectory);
-  const { backup, kept } = await restoreStore(dataDirectory);
-  expect(backup).toEqual(newest);
-  expect(existsSync(join(kept, 'PG_VERSION'))).toBe(true);
-  const restored = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
-  expect(await count(restored)).toBe(1);
-  await restored.close();
+  expect(await readdir(dataDirectory)).not.toContain('backups');
 });
 
-test('without a backup the restoration says so and moves nothing', async () => {
-  const { dataDirectory } = (await emptyStore('embedded')) as { dataDirectory: string };
-  const restoring = restoreStore(dataDirectory);
-  await expect(restoring).rejects.toMatchObject({ code: 'backup_missing' });
-  expect(existsSync(join(dataDirectory, 'pgdata', 'PG_VERSION'))).toBe(true);
-});
-
-test('closing backs up when the last backup is old, and only two are kept', async () => {
-  const { dataDirectory } = (await emptyStore('embedded')) as { dataDirectory: string };
-  for (let round = 0; round < 3; round++) {
-    await (await openDatabase({ dataDirectory }, { backupEveryMs: 1 })).close();
-  }
-  expect((await listBackups(dataDirectory)).length).toBe(2);
-  await (await openDatabase({ dataDirectory }, { backupEveryMs: 3_600_000 })).close();
-  expect((await listBackups(dataDirectory)).length).toBe(2);
+test("the database's own word for a full disk pauses the work until there is room", async () => {
+  const database = await openTestStore('embedded');
+  const failing = database.asWorker((tx) =>
+    tx.query("do $$ begin raise exception 'no room' using errcode = '53100'; end $$"),
+  );
+  await expect(failing).rejects.toMatchObject({ code: 'storage_full', retryable: true });
+  const next = database.asWorker((tx) => tx.query('select 1'));
+  await expect(next).rejects.toMatchObject({ code: 'storage_full' });
+  await database.driver.untilWritable();
+  await database.asWorker((tx) => tx.query('select 1'));
 });
 
 test('a folder that cannot be written is refused by name', async () => {
@@ -120,7 +152,7 @@ test('a folder that cannot be written is refused by name', async () => {
 });
 
 test('a database of another PostgreSQL is refused by name', async () => {
-  const { dataDirectory } = (await emptyStore('embedded')) as { dataDirectory: string };
+  const dataDirectory = await emptyDirectory();
   writeFileSync(join(dataDirectory, 'pgdata', 'PG_VERSION'), '17\n');
   const opening = openDatabase({ dataDirectory });
   await expect(opening).rejects.toMatchObject({
@@ -129,87 +161,67 @@ test('a database of another PostgreSQL is refused by name', async () => {
   });
 });
 
-/** A small file system of its own; undefined where this machine lets nobody mount one. */
-async function mountSmallDisk(megabytes: number, flags = 'rw'): Promise<string | undefined> {
-  const folder = join(await temporaryFolder(), 'disk');
-  await mkdir(folder);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,${flags}`, 'tmpfs', folder], {
-      stdio: 'ignore',
-    });
-  } catch {
-    return undefined;
-  }
-  afterAll(() => execFileSync('umount', ['-l', folder]));
-  return folder;
-}
-
-/** Takes all space but `leaveBytes`; returns the file that holds it. */
-function fillDisk(folder: string, leaveBytes: number): string {
-  const path = join(folder, 'filler');
-  const file = openSync(path, 'a');
-  const block = Buffer.alloc(64 * 1024);
-  try {
-    for (;;) writeSync(file, block);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  }
-  closeSync(file);
-  if (leaveBytes > 0) truncateSync(path, Math.max(0, statSync(path).size - leaveBytes));
-  return path;
-}
-
-const probe = await mountSmallDisk(1);
-const needsMount = probe ? test : test.skip;
-
-needsMount('a read-only disk is refused by name (needs mount)', async () => {
-  const disk = (await mountSmallDisk(4, 'ro'))!;
+testWithDisk('a read-only disk is refused by name (needs mount)', async () => {
+  const disk = await mountSmallDisk(4, 'ro');
   const opening = openDatabase({ dataDirectory: join(disk, 'data') });
   await expect(opening).rejects.toMatchObject({ code: 'data_directory_unusable' });
 });
 
-needsMount('a disk that is full from the start is refused by name (needs mount)', async () => {
-  const disk = (await mountSmallDisk(40))!;
+testWithDisk('a disk that is full from the start is refused by name (needs mount)', async () => {
+  const disk = await mountSmallDisk(40);
   fillDisk(disk, 1_000_000);
   const opening = openDatabase({ dataDirectory: join(disk, 'data') });
   await expect(opening).rejects.toMatchObject({ code: 'storage_full', retryable: true });
 });
 
-needsMount('a disk that fills up pauses the work; with room it goes on (needs mount)', async () => {
-  const disk = (await mountSmallDisk(150))!;
-  const dataDirectory = join(disk, 'data');
-  const database = await openDatabase(
-    { dataDirectory },
-    { backupEveryMs: 0, reserveBytes: 1_000_000 },
-  );
-  await ensureLocalTenant(database);
-  const filler = fillDisk(disk, 3_000_000);
-  const text = 'x'
-    .repeat(50_000)
-    .replaceAll('x', () => String.fromCharCode(33 + Math.random() * 90));
-  let acknowledged = 0;
-  const started = performance.now();
-  const writing = (async () => {
-    for (;;) {
-      await append(database, text);
-      acknowledged++;
-    }
-  })();
-  await expect(writing).rejects.toMatchObject({ code: 'storage_full' });
-  console.log(`paused after ${acknowledged} rows, ${Math.round(performance.now() - started)} ms`);
-  await expect(append(database, 'more')).rejects.toMatchObject({ code: 'storage_full' });
-
-  await rm(filler);
-  await database.driver.untilWritable();
-  await append(database, 'with room again');
-  const rows = await count(database);
-  expect(rows).toBeGreaterThanOrEqual(acknowledged + 1);
-  expect(rows).toBeLessThanOrEqual(acknowledged + 2); // one may have lost its acknowledgement
-  await database.close();
-  const reopened = await openDatabase(
-    { dataDirectory },
-    { backupEveryMs: 0, reserveBytes: 1_000_000 },
-  );
-  expect(await count(reopened)).toBe(rows);
-  await reopened.close();
+testWithDisk('a disk without a single free byte is refused by name (needs mount)', async () => {
+  const disk = await mountSmallDisk(60);
+  const dataDirectory = await emptyDirectory(join(disk, 'data'));
+  fillDisk(disk, 0);
+  const opening = openDatabase({ dataDirectory });
+  await expect(opening).rejects.toMatchObject({ code: 'storage_full', retryable: true });
+  const left = (await readdir(dataDirectory)).filter((name) => name.startsWith('holder.json.'));
+  expect(left).toEqual([]);
 });
+
+testWithDisk(
+  'a disk that fills up pauses the work; with room it goes on (needs mount)',
+  async () => {
+    const disk = await mountSmallDisk(150);
+    const dataDirectory = join(disk, 'data');
+    const database = await openDatabase(
+      { dataDirectory },
+      { backupEveryMs: 0, reserveBytes: 1_000_000 },
+    );
+    await ensureLocalTenant(database);
+    const filler = fillDisk(disk, 3_000_000);
+    const text = 'x'
+      .repeat(50_000)
+      .replaceAll('x', () => String.fromCharCode(33 + Math.random() * 90));
+    let acknowledged = 0;
+    const started = performance.now();
+    const writing = (async () => {
+      for (;;) {
+        await append(database, text);
+        acknowledged++;
+      }
+    })();
+    await expect(writing).rejects.toMatchObject({ code: 'storage_full' });
+    console.log(`paused after ${acknowledged} rows, ${Math.round(performance.now() - started)} ms`);
+    await expect(append(database, 'more')).rejects.toMatchObject({ code: 'storage_full' });
+
+    await rm(filler);
+    await database.driver.untilWritable();
+    await append(database, 'with room again');
+    const rows = await count(database);
+    expect(rows).toBeGreaterThanOrEqual(acknowledged + 1);
+    expect(rows).toBeLessThanOrEqual(acknowledged + 2); // one may have lost its acknowledgement
+    await database.close();
+    const reopened = await openDatabase(
+      { dataDirectory },
+      { backupEveryMs: 0, reserveBytes: 1_000_000 },
+    );
+    expect(await count(reopened)).toBe(rows);
+    await reopened.close();
+  },
+);

@@ -1,12 +1,24 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import pg from 'pg';
-import { elapsedMs, every, now, sleep, withTimeout } from '../platform/clock.ts';
+import { elapsedMs, every, sleep, withTimeout } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { newestBackup, writeBackup } from './backup.ts';
+import { listBackups, removePartialBackups, writeBackup } from './backup.ts';
+import { BackupSchedule } from './backup-schedule.ts';
+import {
+  databaseFolder,
+  findDamage,
+  findMissingVersion,
+  newDatabaseFolder,
+  PRIVATE_MODE,
+  refuseOtherMajor,
+  restoredFolder,
+} from './data-directory.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { DiskWatch, readFreeBytes } from './disk-watch.ts';
 import type { Driver, HeldConnection } from './driver.ts';
+import { Listeners } from './listeners.ts';
 import { PgliteThread } from './pglite-connection.ts';
 import { valueParsers } from './value-parsers.ts';
 
@@ -17,68 +29,97 @@ export type EmbeddedOptions = {
   readonly backupEveryMs?: number;
 };
 
-/** The database's own files, inside the data directory beside the lock and the backups. */
-export const databaseFolder = (directory: string): string => join(directory, 'pgdata');
+/** A copy that is tried under a lock that its holder keeps. */
+export type CopyOptions = { readonly folder: string; readonly lock: DirectoryLock };
 
-const POSTGRES_MAJOR = '18';
+export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 120_000;
 const STALL_MS = 3_000;
-const QUOTA_RETRY_MS = 5_000;
+const WATCH_MS = 500;
+/** What PostgreSQL says of pages, indexes and files that it cannot read. */
+const DAMAGE_CODES = new Set(['XX001', 'XX002', '58P01', '58030']);
 
 /** PGlite in a data directory that this process alone holds. */
 export class EmbeddedDriver implements Driver {
   readonly kind = 'embedded';
   readonly #directory: string;
+  readonly #folder: string;
   readonly #lock: DirectoryLock;
-  readonly #reserveBytes: number;
-  readonly #backupEveryMs: number;
-  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
-  readonly #timers: { stop(): void }[] = [];
+  readonly #disk: DiskWatch;
+  readonly #backups: BackupSchedule;
+  readonly #listeners = new Listeners();
+  #watch: { stop(): void } | undefined;
   #thread: PgliteThread | undefined;
   #client: pg.Client | undefined;
   #tail: Promise<void> = Promise.resolve();
   #heldSince: number | undefined;
-  #fullSince: number | undefined;
-  #closed = false;
+  /** Why the database stopped; it may open again unless the lock is gone. */
+  #failure: string | undefined;
+  #closing: Promise<void> | undefined;
 
-  private constructor(directory: string, lock: DirectoryLock, options: EmbeddedOptions) {
+  private constructor(
+    directory: string,
+    { folder, lock }: CopyOptions,
+    { reserveBytes = DEFAULT_RESERVE_BYTES, backupEveryMs = 60 * 60 * 1000 }: EmbeddedOptions,
+  ) {
     this.#directory = directory;
+    this.#folder = folder;
     this.#lock = lock;
-    this.#reserveBytes = options.reserveBytes ?? 64 * 1024 * 1024;
-    this.#backupEveryMs = options.backupEveryMs ?? 60 * 60 * 1000;
+    this.#disk = new DiskWatch(directory, reserveBytes);
+    const write = () => this.#backUpWhileHeld();
+    this.#backups = new BackupSchedule({ directory, everyMs: backupEveryMs, write });
   }
 
   /** Locks the directory, opens the database in it (making it if need be) and watches the disk. */
   static async open(folder: string, options: EmbeddedOptions = {}): Promise<EmbeddedDriver> {
     const directory = resolve(folder);
     const lock = await lockDirectory(directory);
-    const driver = new EmbeddedDriver(directory, lock, options);
+    const place = { folder: databaseFolder(directory), lock };
+    const driver = new EmbeddedDriver(directory, place, options);
+    return driver.#open(async () => {
+      const damage = findDamage(directory);
+      if (damage) throw damagedError(directory, new Error(damage));
+      removePartialBackups(directory);
+      await rm(restoredFolder(directory), { recursive: true, force: true });
+      if (!existsSync(driver.#folder)) await driver.#initialise();
+    });
+  }
+
+  /** Opens a copy that lies in the directory, under the lock of whoever made it. */
+  static async openCopy(directory: string, copy: CopyOptions): Promise<EmbeddedDriver> {
+    const lock = { ...copy.lock, release: () => {} };
+    const driver = new EmbeddedDriver(directory, { ...copy, lock }, { backupEveryMs: 0 });
+    return driver.#open(async () => {});
+  }
+
+  async #open(prepare: () => Promise<void>): Promise<EmbeddedDriver> {
     try {
-      await driver.#watchDisk();
-      driver.#refuseWhenFull();
-      refuseOtherMajor(directory);
-      await driver.#start();
+      await this.#disk.look(true);
+      this.#disk.refuseWhenFull();
+      await prepare();
+      await this.#start(this.#folder);
     } catch (error) {
-      await driver.#thread?.terminate('crashed');
-      lock.release();
+      await this.#thread?.terminate('crashed');
+      this.#lock.release();
       throw error;
     }
-    driver.#timers.push(every(500, () => void driver.#watchDisk()));
-    if (driver.#backupEveryMs > 0) {
-      driver.#timers.push(every(driver.#backupEveryMs, () => void driver.backup()));
-    }
-    return driver;
+    this.#watch = every(WATCH_MS, () => void this.#look());
+    return this;
+  }
+
+  ready(): void {
+    this.#backups.start();
   }
 
   async acquire(): Promise<HeldConnection> {
+    if (this.#closing) throw this.#closedError();
     const turn = Promise.withResolvers<void>();
     const before = this.#tail;
     this.#tail = turn.promise;
     await before;
     try {
-      if (this.#closed) throw closedError();
-      this.#refuseWhenFull();
-      if (!this.#thread) await this.#start();
+      this.#disk.refuseWhenFull();
+      if (!this.#thread) await this.#restart();
     } catch (error) {
       turn.resolve();
       throw error;
@@ -92,12 +133,16 @@ export class EmbeddedDriver implements Driver {
   }
 
   async listen(channel: string, onNotify: (payload: string) => void) {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    listeners.add(onNotify);
     const held = await this.acquire();
-    await held.client.query(`listen ${pg.escapeIdentifier(channel)}`).finally(() => held.release());
-    return async () => void listeners.delete(onNotify);
+    try {
+      await held.client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      throw this.explain(error) ?? error;
+    } finally {
+      held.release();
+    }
+    const remove = this.#listeners.add(channel, onNotify);
+    return async () => remove();
   }
 
   async announce(): Promise<undefined> {
@@ -105,26 +150,26 @@ export class EmbeddedDriver implements Driver {
   }
 
   async untilWritable(signal?: AbortSignal): Promise<void> {
-    while (this.#fullSince !== undefined && !this.#closed && !signal?.aborted) {
-      await sleep(200, signal);
-    }
+    while (this.#disk.isFull && !this.#closing && !signal?.aborted) await sleep(200, signal);
   }
 
   explain(error: unknown): DialecticError | undefined {
+    const { code = '' } = error as { code?: string };
+    if (code === '53100') {
+      this.#disk.noteFull();
+      return this.#disk.fullError(error);
+    }
+    if (DAMAGE_CODES.has(code)) {
+      this.#backups.stop(); // a copy of the damage must not push out a good one
+      return damagedError(this.#directory, error);
+    }
     if (this.#thread && this.#client) return undefined;
-    return this.#fullSince === undefined ? closedError(error) : this.#fullError(error);
+    return this.#disk.isFull ? this.#disk.fullError(error) : this.#closedError(error);
   }
 
-  /** Copies the database while nobody writes; a failed backup never stops the work. */
-  async backup(): Promise<string | undefined> {
-    if (this.#closed || this.#fullSince !== undefined) return undefined;
-    const held = await this.acquire();
-    try {
-      await held.client.query('checkpoint');
-      return await writeBackup(this.#directory, await this.#freeBytes());
-    } finally {
-      held.release();
-    }
+  /** Copies the database while nobody writes; rejects where that is not possible. */
+  backup(): Promise<string> {
+    return this.#backups.run();
   }
 
   /** Ends the database's thread as a crash would; the next use opens it again. */
@@ -132,31 +177,68 @@ export class EmbeddedDriver implements Driver {
     await this.#thread?.terminate('crashed');
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    for (const timer of this.#timers) timer.stop();
-    await this.#tail;
-    this.#closed = true;
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.close();
-    if (thread) await this.#backupWhenDue();
-    this.#lock.release();
+  /** Lets what has begun finish, closes the files, backs them up if it is time, and unlocks. */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
   }
 
-  /** A command may end long before the timer strikes; its closed files make the best copy. */
-  async #backupWhenDue(): Promise<void> {
-    if (this.#backupEveryMs === 0 || this.#fullSince !== undefined) return;
-    const last = await newestBackup(this.#directory);
-    const ageMs = last ? now().getTime() - Date.parse(last.createdAt) : Number.POSITIVE_INFINITY;
-    if (ageMs >= this.#backupEveryMs) await writeBackup(this.#directory, await this.#freeBytes());
+  async #shutDown(): Promise<void> {
+    const backupIsDue = this.#backups.isDue();
+    this.#backups.stop();
+    try {
+      await this.#tail;
+      this.#watch?.stop();
+      const thread = this.#thread;
+      this.#thread = undefined;
+      await thread?.close();
+      // A command may end long before the timer strikes; its closed files make the best copy.
+      const fit = thread && this.#lock.isIntact() && !this.#disk.isFull;
+      if (fit && backupIsDue) await this.#backups.attempt(() => this.#backUp());
+    } finally {
+      this.#lock.release();
+    }
   }
 
-  async #start(): Promise<void> {
-    const thread = new PgliteThread(databaseFolder(this.#directory));
+  async #backUpWhileHeld(): Promise<string> {
+    const held = await this.acquire();
+    try {
+      await held.client.query('checkpoint');
+      return await this.#backUp();
+    } finally {
+      held.release();
+    }
+  }
+
+  async #backUp(): Promise<string> {
+    const freeBytes = await readFreeBytes(this.#directory);
+    return writeBackup(this.#directory, { freeBytes, reserveBytes: this.#disk.reserveBytes });
+  }
+
+  /** Makes a database beside its place: a kill meanwhile leaves nothing half done in it. */
+  async #initialise(): Promise<void> {
+    const folder = newDatabaseFolder(this.#directory);
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { mode: PRIVATE_MODE });
+    await this.#start(folder);
+    await this.#thread!.close();
+    await rename(folder, this.#folder);
+  }
+
+  /** Opens the database after its thread has died; hints sent meanwhile are lost. */
+  async #restart(): Promise<void> {
+    if (!this.#lock.isIntact()) throw this.#closedError();
+    await this.#start(this.#folder);
+    this.#listeners.tellAll();
+  }
+
+  async #start(folder: string): Promise<void> {
+    if (folder === this.#folder) this.#checkFiles();
+    const thread = new PgliteThread(folder);
     this.#thread = thread;
     void thread.ended.then((reason) => {
-      if (reason === 'disk-full') this.#fullSince = elapsedMs();
+      if (reason === 'disk-full') this.#disk.noteFull();
+      if (reason === 'crashed') this.#failure = thread.failure;
       if (this.#thread === thread) this.#thread = undefined;
     });
     const client = new pg.Client({
@@ -168,75 +250,56 @@ export class EmbeddedDriver implements Driver {
     });
     client.on('error', () => {}); // the thread's end is what explains a lost connection
     client.on('notification', ({ channel, payload }) => {
-      for (const onNotify of this.#listeners.get(channel) ?? []) onNotify(payload ?? '');
+      this.#listeners.tell(channel, payload ?? '');
     });
     try {
       const opening = thread.opened().then(() => client.connect());
       await withTimeout(opening, OPEN_TIMEOUT_MS, () => new Error('it did not open in time'));
-      for (const channel of this.#listeners.keys()) {
+      for (const channel of this.#listeners.channels()) {
         await client.query(`listen ${pg.escapeIdentifier(channel)}`);
       }
     } catch (cause) {
       await thread.terminate('crashed');
-      if (this.#fullSince !== undefined) throw this.#fullError(cause);
-      throw await this.#damagedError(cause);
+      throw this.#disk.isFull ? this.#disk.fullError(cause) : damagedError(this.#directory, cause);
     }
     this.#client = client;
   }
 
-  /** Notes whether the disk is full, and ends a thread that a full disk has stopped. */
-  async #watchDisk(): Promise<void> {
-    const free = await this.#freeBytes();
-    if (free < this.#reserveBytes) {
-      this.#fullSince ??= elapsedMs();
-      const stalled = this.#heldSince !== undefined && elapsedMs() - this.#heldSince > STALL_MS;
-      if (stalled) await this.#thread?.terminate('disk-full');
-    } else if (this.#fullSince !== undefined && free > this.#reserveBytes * 1.25) {
-      // A quota can be exhausted on a disk that has room: then only trying again can tell.
-      const waited = elapsedMs() - this.#fullSince > QUOTA_RETRY_MS;
-      if (this.#thread || waited) this.#fullSince = undefined;
+  #checkFiles(): void {
+    const damage = findMissingVersion(this.#folder);
+    if (damage) throw damagedError(this.#directory, new Error(damage));
+    refuseOtherMajor(this.#directory, this.#folder);
+  }
+
+  /** Ends a thread that a full disk has stopped, or whose lock somebody took away. */
+  async #look(): Promise<void> {
+    if (!this.#lock.isIntact()) {
+      this.#failure = 'its lock file was removed or replaced, so that others can open it';
+      await this.#thread?.terminate('closed');
+      return;
     }
+    const lacksRoom = await this.#disk.look(this.#thread !== undefined);
+    const stalled = this.#heldSince !== undefined && elapsedMs() - this.#heldSince > STALL_MS;
+    if (lacksRoom && stalled) await this.#thread?.terminate('disk-full');
   }
 
-  async #freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.#directory);
-    return bavail * bsize;
-  }
-
-  #refuseWhenFull(): void {
-    if (this.#fullSince !== undefined) throw this.#fullError();
-  }
-
-  #fullError(cause?: unknown): DialecticError {
-    return new DialecticError(
-      'storage_full',
-      `The disk of ${this.#directory} is full; nothing more is written until there is room.`,
-      { cause, details: { directory: this.#directory, reserveBytes: this.#reserveBytes } },
-    );
-  }
-
-  async #damagedError(cause: unknown): Promise<DialecticError> {
-    const backup = await newestBackup(this.#directory);
-    const hint = backup ? `The last backup is of ${backup.createdAt}.` : 'There is no backup.';
-    return new DialecticError(
-      'data_directory_damaged',
-      `The database in ${this.#directory} does not open: ${(cause as Error).message}. ${hint}`,
-      { cause, details: { directory: this.#directory, backup: backup?.createdAt ?? null } },
-    );
+  #closedError(error?: unknown): DialecticError {
+    const deliberate = this.#closing !== undefined || !this.#lock.isIntact();
+    const reason = this.#failure ? `: ${this.#failure}` : '';
+    const cause = this.#failure ? new Error(this.#failure, { cause: error }) : error;
+    return new DialecticError('storage_closed', `The embedded database is closed${reason}.`, {
+      cause,
+      retryable: !deliberate,
+    });
   }
 }
 
-function closedError(cause?: unknown): DialecticError {
-  return new DialecticError('storage_closed', 'The embedded database is closed.', { cause });
-}
-
-function refuseOtherMajor(directory: string): void {
-  const file = join(databaseFolder(directory), 'PG_VERSION');
-  const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : POSTGRES_MAJOR;
-  if (found === POSTGRES_MAJOR || found === '') return;
-  throw new DialecticError(
-    'data_directory_unusable',
-    `${directory} holds a PostgreSQL ${found} database; this version reads ${POSTGRES_MAJOR}.`,
-    { details: { directory, found } },
+function damagedError(directory: string, cause: unknown): DialecticError {
+  const [backup] = listBackups(directory);
+  const hint = backup ? `The last backup is of ${backup.createdAt}.` : 'There is no backup.';
+  return new DialecticError(
+    'data_directory_damaged',
+    `The database in ${directory} cannot be read: ${(cause as Error).message}. ${hint}`,
+    { cause, details: { directory, backup: backup?.createdAt ?? null } },
   );
 }

@@ -53,23 +53,37 @@ export async function readEvents(
   database: Database,
   { tenantId, topic, after, limit = 500 }: ReadEventsParams,
 ): Promise<StoredEvent[]> {
-  const { tx: afterTx, id: afterId } = parseCursor(after);
-  return database.asTenant(tenantId, async (tx) => {
-    const rows = await tx.query<EventRow>(
-      `select tx::text as tx_text, id, topic, kind, payload, created_at from events
-       where tenant_id = $1 and (tx, id) > ($2::xid8, $3::bigint)
-         and tx < pg_snapshot_xmin(pg_current_snapshot())
-         ${topic === undefined ? '' : 'and topic = $5'}
-       order by tx, id limit $4`,
+  const { epoch, tx: afterTx, id: afterId } = parseCursor(after);
+  const rows = await database.asTenant(tenantId, (tx) =>
+    tx.query<EventRow>(
+      `select s.epoch, e.* from store_epoch s left join lateral (
+         select tx::text as tx_text, tx, id, topic, kind, payload, created_at from events
+         where tenant_id = $1 and (tx, id) > ($2::xid8, $3::bigint)
+           and tx < pg_snapshot_xmin(pg_current_snapshot())
+           ${topic === undefined ? '' : 'and topic = $5'}
+         order by tx, id limit $4) e on true
+       order by e.tx, e.id`,
       [tenantId, afterTx, afterId, limit, ...(topic === undefined ? [] : [topic])],
-    );
-    return rows.map(toEvent);
-  });
+    ),
+  );
+  if (epoch !== undefined && epoch !== rows[0]!.epoch) {
+    throw new DialecticError('cursor_invalid', 'This cursor is of before a backup was restored.');
+  }
+  return rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
 }
 
+/** Makes every cursor that was given out invalid, since what they name may come a second time. */
+export async function renewEpoch(database: Database): Promise<void> {
+  await database.transaction({ as: 'owner' }, (tx) =>
+    tx.query('update store_epoch set epoch = default'),
+  );
+}
+
+/** The one row of the epoch stands alone, with nulls beside it, where no event follows. */
 type EventRow = {
+  epoch: string;
   tx_text: string;
-  id: number;
+  id: number | null;
   topic: string;
   kind: string;
   payload: Record<string, unknown>;
@@ -77,13 +91,14 @@ type EventRow = {
 };
 
 function toEvent(row: EventRow): StoredEvent {
-  const { topic, kind, payload } = row;
-  return { cursor: `${row.tx_text}-${row.id}`, topic, kind, payload, createdAt: row.created_at };
+  const { epoch, topic, kind, payload } = row;
+  const cursor = `${epoch}-${row.tx_text}-${row.id}`;
+  return { cursor, topic, kind, payload, createdAt: row.created_at };
 }
 
-function parseCursor(cursor: string | null): { tx: string; id: string } {
+function parseCursor(cursor: string | null): { epoch?: string; tx: string; id: string } {
   if (cursor === null) return { tx: '0', id: '0' };
-  const match = /^(\d{1,19})-(\d{1,18})$/.exec(cursor);
+  const match = /^([0-9a-f]{8})-(\d{1,19})-(\d{1,18})$/.exec(cursor);
   if (!match) throw new DialecticError('cursor_invalid', `Not an event cursor: ${cursor}`);
-  return { tx: match[1]!, id: match[2]! };
+  return { epoch: match[1]!, tx: match[2]!, id: match[3]! };
 }

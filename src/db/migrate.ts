@@ -6,7 +6,7 @@ import type { Database, Transaction } from './database.ts';
 export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
 
 const folder = new URL('./migrations/', import.meta.url);
-/** One number for the whole cluster, so that two processes never migrate one database at once. */
+/** Advisory locks are of one database: two processes never migrate the same one at once. */
 const ADVISORY_LOCK = 7_252_401;
 
 /** The numbered files beside this one, in order. */
@@ -23,7 +23,7 @@ const digest = (sql: string): string => createHash('sha256').update(sql).digest(
 
 /** Brings the schema up to this code: all missing migrations in one transaction, or none. */
 export async function migrate(database: Database, migrations = readMigrations()): Promise<number> {
-  return database.transaction({ as: 'owner' }, async (tx) => {
+  const migrating = database.transaction({ as: 'owner' }, async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     const applied = await readApplied(tx);
     checkApplied(applied, migrations);
@@ -31,6 +31,38 @@ export async function migrate(database: Database, migrations = readMigrations())
       await apply(tx, migration);
     }
     return migrations.length - applied.size;
+  });
+  return migrating.catch((error: unknown) => {
+    throw explainMissingRights(error) ?? error;
+  });
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Before there is a schema, a refusal means the account of DATABASE_URL and not a tenant. */
+function explainMissingRights(error: unknown): DialecticError | undefined {
+  const cause = (error as { cause?: { code?: string; message: string } }).cause;
+  if (cause?.code !== INSUFFICIENT_PRIVILEGE) return undefined;
+  return new DialecticError(
+    'database_refused',
+    `The account of DATABASE_URL may not set up the schema: ${cause.message}. It needs CREATE on ` +
+      'the schema public, and CREATEROLE or the granted roles dialectic_app, dialectic_worker ' +
+      'and dialectic_auth.',
+    { cause: error },
+  );
+}
+
+/** The newest migration that was applied; undefined where there is no schema of ours. */
+export async function readSchemaVersion(database: Database): Promise<number | undefined> {
+  return database.transaction({ as: 'owner' }, async (tx) => {
+    const [table] = await tx.query<{ found: boolean }>(
+      `select to_regclass('public.schema_migrations') is not null as found`,
+    );
+    if (!table!.found) return undefined;
+    const [row] = await tx.query<{ version: number | null }>(
+      'select max(version) as version from schema_migrations',
+    );
+    return row!.version ?? undefined;
   });
 }
 

@@ -8,7 +8,12 @@ import { ServerDriver, type ServerOptions } from './server-driver.ts';
 /** Where a store lives: a PostgreSQL server, or a data directory on this machine. */
 export type StoreLocation = { readonly databaseUrl: string } | { readonly dataDirectory: string };
 
-export type OpenOptions = DatabaseOptions & EmbeddedOptions & ServerOptions;
+export type OpenOptions = DatabaseOptions &
+  EmbeddedOptions &
+  ServerOptions & {
+    /** false leaves the schema as it is, for who only looks. */
+    readonly migrate?: boolean;
+  };
 
 /** Reads the location from the command line and the environment, the former first. */
 export function locateStore(
@@ -17,10 +22,10 @@ export function locateStore(
 ): StoreLocation {
   if (dataDirectory) return { dataDirectory };
   if (environment['DATABASE_URL']) return { databaseUrl: environment['DATABASE_URL'] };
-  return { dataDirectory: environment['DIALECTIC_DATA'] ?? join(homedir(), '.dialectic') };
+  return { dataDirectory: environment['DIALECTIC_DATA'] || join(homedir(), '.dialectic') };
 }
 
-/** Opens the store and brings its schema up to date. */
+/** Opens the store and brings its schema up to date, unless told not to. */
 export async function openDatabase(
   location: StoreLocation,
   options: OpenOptions = {},
@@ -30,11 +35,13 @@ export async function openDatabase(
       ? await ServerDriver.open(location.databaseUrl, options)
       : await EmbeddedDriver.open(location.dataDirectory, options);
   const database = new Database(driver, options);
+  if (options.migrate === false) return database;
   try {
     await migrate(database);
   } catch (error) {
     await database.close();
     throw error;
   }
+  driver.ready();
   return database;
 }

@@ -47,6 +47,11 @@ export class PgliteThread {
     this.#ready.catch(() => {}); // awaited by opened(); an exit after readiness is not a rejection
   }
 
+  /** What the thread itself said of its end, where it said anything. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
   /** Resolves when the database answers; rejects with the reason when it cannot be opened. */
   opened(): Promise<void> {
     return this.#ready;

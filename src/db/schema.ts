@@ -26,6 +26,7 @@ export type Schema = {
     expires_at: Date | null;
     revoked_at: Date | null;
   };
+  store_epoch: { only_row: Generated<boolean>; epoch: Generated<string> };
   events: {
     tenant_id: string;
     tx: ReadOnly<string>;

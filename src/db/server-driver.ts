@@ -2,10 +2,16 @@ import pg from 'pg';
 import { sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
+import { Listeners } from './listeners.ts';
 import { announcePresence } from './presence.ts';
+import { checkUrl, explainConnecting, explainConnection } from './server-errors.ts';
 import { valueParsers } from './value-parsers.ts';
 
-export type ServerOptions = { readonly connections?: number };
+export type ServerOptions = {
+  readonly connections?: number;
+  /** How long to wait for a connection, a new one or a free one. */
+  readonly connectTimeoutMs?: number;
+};
 
 const OLDEST_SERVER = 150_000;
 const RECONNECT_MS = 1_000;
@@ -16,21 +22,21 @@ export class ServerDriver implements Driver {
   readonly kind = 'server';
   readonly #config: pg.PoolConfig;
   readonly #pool: pg.Pool;
-  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
+  readonly #listeners = new Listeners();
   #listening: Promise<pg.Client> | undefined;
   #full = false;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   private constructor(url: string, options: ServerOptions) {
     this.#config = {
       connectionString: url,
       types: valueParsers,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
       keepAlive: true,
     };
     this.#pool = new pg.Pool({ ...this.#config, max: options.connections ?? 10 });
     this.#pool.on('error', () => {}); // an idle connection that dies is replaced on next use
-    // One that dies while it is held fails its statement; without a listener it would end the process.
+    // One that dies while it is held fails its statement; unheard, it would end the process.
     this.#pool.on('connect', (client) => void client.on('error', () => {}));
   }
 
@@ -49,30 +55,37 @@ export class ServerDriver implements Driver {
     return driver;
   }
 
+  ready(): void {} // a server's backups are its owner's matter
+
   async acquire(): Promise<HeldConnection> {
+    this.#refuseWhenClosed();
     try {
       const client = await this.#pool.connect();
       return { client, release: (broken) => client.release(broken === true) };
     } catch (error) {
-      throw explainConnection(error) ?? error;
+      this.#refuseWhenClosed();
+      throw explainConnecting(error);
     }
   }
 
   async listen(channel: string, onNotify: (payload: string) => void) {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    listeners.add(onNotify);
-    this.#listening ??= this.#connectListener();
-    const client = await this.#listening.catch((error: unknown) => {
-      this.#listening = undefined;
-      throw explainConnection(error) ?? error;
-    });
-    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-    return async () => void listeners.delete(onNotify);
+    this.#refuseWhenClosed();
+    const remove = this.#listeners.add(channel, onNotify);
+    try {
+      const client = await this.#listener();
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      remove();
+      throw explainConnecting(error);
+    }
+    return async () => remove();
   }
 
   async announce(id: string): Promise<Presence> {
-    return announcePresence(this.#config, id);
+    this.#refuseWhenClosed();
+    return announcePresence(this.#config, id).catch((error: unknown) => {
+      throw explainConnecting(error);
+    });
   }
 
   /** A server does not say when it has room again; waiting a little and trying is all there is. */
@@ -92,26 +105,50 @@ export class ServerDriver implements Driver {
     return explainConnection(error);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
     const listener = await this.#listening?.catch(() => undefined);
     await listener?.end();
     await this.#pool.end();
   }
 
+  #refuseWhenClosed(): void {
+    if (!this.#closing) return;
+    throw new DialecticError('storage_closed', 'The database is closed.', { retryable: false });
+  }
+
+  async #listener(): Promise<pg.Client> {
+    this.#listening ??= this.#connectListener();
+    const connecting = this.#listening;
+    try {
+      return await connecting;
+    } catch (error) {
+      if (this.#listening === connecting) this.#listening = undefined; // the next one tries again
+      throw error;
+    }
+  }
+
   async #connectListener(): Promise<pg.Client> {
     const client = new pg.Client(this.#config);
     client.on('notification', ({ channel, payload }) => {
-      for (const onNotify of this.#listeners.get(channel) ?? []) onNotify(payload ?? '');
+      this.#listeners.tell(channel, payload ?? '');
     });
     client.on('error', () => {}); // 'end' follows and is what matters
-    await client.connect();
-    for (const channel of this.#listeners.keys()) {
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    try {
+      await client.connect();
+      for (const channel of this.#listeners.channels()) {
+        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      }
+    } catch (error) {
+      await client.end();
+      throw error;
     }
     client.on('end', () => {
-      if (this.#closed) return;
+      if (this.#closing) return;
       this.#listening = this.#reconnectListener();
       this.#listening.catch(() => {}); // rejects only when the driver is closed meanwhile
     });
@@ -122,10 +159,10 @@ export class ServerDriver implements Driver {
   async #reconnectListener(): Promise<pg.Client> {
     for (;;) {
       await sleep(RECONNECT_MS);
-      if (this.#closed) throw new DialecticError('storage_closed', 'The database is closed.');
+      this.#refuseWhenClosed();
       try {
         const client = await this.#connectListener();
-        for (const listeners of this.#listeners.values()) for (const wake of listeners) wake('');
+        this.#listeners.tellAll();
         return client;
       } catch {
         // The server is still away; statements report that, a hint connection only waits for it.
@@ -134,49 +171,10 @@ export class ServerDriver implements Driver {
   }
 }
 
-function checkUrl(url: string): string {
-  if (/^postgres(ql)?:\/\/./.test(url)) return url;
-  throw new DialecticError('usage_invalid', 'DATABASE_URL must begin with postgres://.');
-}
-
 function unsupported(version: number): DialecticError {
   return new DialecticError(
     'database_unsupported',
     `The server runs PostgreSQL ${Math.floor(version / 10_000)}; version 15 is the oldest supported.`,
     { details: { version } },
   );
-}
-
-const NETWORK_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  'ENOENT',
-]);
-
-/** Tells a server that is away (worth another try) from one that says no. */
-function explainConnection(error: unknown): DialecticError | undefined {
-  const { code = '', message } = error as { code?: string; message: string };
-  const away =
-    NETWORK_CODES.has(code) ||
-    /^(08|57P0|53300)/.test(code) ||
-    /connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
-      message,
-    );
-  if (away) {
-    return new DialecticError('database_unreachable', `The database server is away: ${message}`, {
-      cause: error,
-    });
-  }
-  if (/^(28|3D)/.test(code)) {
-    return new DialecticError('database_refused', `The database server refused: ${message}`, {
-      cause: error,
-    });
-  }
-  return undefined;
 }

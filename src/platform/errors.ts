@@ -8,7 +8,7 @@ export type ErrorOptions = {
   readonly retryable?: boolean;
 };
 
-/** The one error class of the project: a stable code, a message for people, details for programs. */
+/** The one error class of the project: a stable code, a message for people, details for code. */
 export class DialecticError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
@@ -44,6 +44,23 @@ export class DialecticError extends Error {
       details: this.details,
     };
   }
+}
+
+/** Whether a text from outside, a database function for example, is a code of the table. */
+export const isErrorCode = (text: string | undefined): text is ErrorCode =>
+  text !== undefined && Object.hasOwn(ERROR_CODES, text);
+
+/** The same error with more to say to programs. */
+export function withDetails(
+  error: DialecticError,
+  details: Readonly<Record<string, unknown>>,
+): DialecticError {
+  const { code, message, cause, retryable } = error;
+  return new DialecticError(code, message, {
+    cause,
+    retryable,
+    details: { ...error.details, ...details },
+  });
 }
 
 /** Wraps whatever was thrown; an error that carries a code keeps it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startPostgres } from '../postgres-server.ts';
 import { expectEveryResultOnce, readProgress, seedDag, startWorker } from './crash-jobs.ts';
 
@@ -7,7 +7,7 @@ const DAG = { roots: 3, steps: [10, 20, 10] };
 
 test('restarts of the server under load lose and repeat no effect', async () => {
   const server = await startPostgres();
-  afterAll(() => server.stop());
+  onTestFinished(() => server.stop());
   const place = { databaseUrl: await server.createDatabase('restarting') };
   await seedDag(place, DAG);
   const settings = { concurrency: 2, leaseMs: 5_000, jobMs: 150 };

@@ -24,7 +24,8 @@ const QUERIES: readonly [title: string, sql: string][] = [
   [
     'row-level security',
     `select format('%s enabled=%s forced=%s', relname, relrowsecurity, relforcerowsecurity)
-     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1`,
+     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+     order by 1`,
   ],
   [
     'policies',

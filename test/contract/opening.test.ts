@@ -1,7 +1,20 @@
-import { expect, inject, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate, readMigrations } from '../../src/db/migrate.ts';
 import { locateStore, openDatabase } from '../../src/db/open.ts';
-import { describeOnBoth, emptyStore, openTestStore } from '../stores.ts';
+import { startScript } from '../chaos/processes.ts';
+import {
+  describeOnBoth,
+  emptyStore,
+  newTenant,
+  openTestStore,
+  temporaryFolder,
+} from '../stores.ts';
 
 describeOnBoth('opening a store', (kind) => {
   test('a second time changes nothing', async () => {
@@ -70,14 +83,110 @@ test.each([
   ['the host has no address', 'postgres://postgres@nowhere.invalid/x', 'database_unreachable'],
   ['the database does not exist', 'none', 'database_refused'],
   ['it is no address', 'mysql://127.0.0.1/x', 'usage_invalid'],
+  ['the password has a bare #', 'postgres://me:p#ss@127.0.0.1/x', 'usage_invalid'],
+  ['the password has digits before a #', 'postgres://me:1#ss@127.0.0.1/x', 'usage_invalid'],
+  ['the port is none', 'postgres://me@127.0.0.1:99999/x', 'usage_invalid'],
+  ['the server has no TLS', 'tls', 'database_refused'],
 ])('DATABASE_URL where %s is a coded error', async (_case, url, code) => {
-  const databaseUrl = url === 'none' ? inject('postgresUrl').replace(/\w+$/, 'absent') : url;
-  await expect(openDatabase({ databaseUrl })).rejects.toMatchObject({ code });
+  const known = inject('postgresUrl');
+  const made: Record<string, string> = {
+    none: known.replace(/\w+$/, 'absent'),
+    tls: `${known}?sslmode=require`,
+  };
+  const opening = openDatabase({ databaseUrl: made[url] ?? url });
+  await expect(opening).rejects.toMatchObject({ code });
+  await expect(opening).rejects.not.toThrow(/: $/); // it says why
+  await expect(opening).rejects.not.toThrow('ss@');
 });
+
+test('a server that asks for a password where there is none refuses', async () => {
+  const server = createServer((socket) => {
+    const answer = (type: number, text: string): void => {
+      const head = Buffer.alloc(9, 'R');
+      head.writeInt32BE(8 + text.length, 1);
+      head.writeInt32BE(type, 5);
+      socket.write(Buffer.concat([head, Buffer.from(text)]));
+    };
+    socket.once('data', () => {
+      answer(10, 'SCRAM-SHA-256\0\0');
+      socket.once('data', () => answer(11, 'r=x,s=eA==,i=4096'));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const opening = openDatabase({ databaseUrl: `postgres://me@127.0.0.1:${port}/x` });
+  await expect(opening).rejects.toMatchObject({ code: 'database_refused' });
+});
+
+describe('an account of a server', () => {
+  const admin = new pg.Pool({ connectionString: inject('postgresUrl'), max: 1 });
+  afterAll(() => admin.end());
+  const addressOf = async (account: string, options = ''): Promise<string> => {
+    const name = `${account}_${randomBytes(4).toString('hex')}`;
+    await admin.query(`create role ${name} login ${options}`);
+    await admin.query(`create database ${name} owner ${name}`);
+    const url = new URL(inject('postgresUrl'));
+    return Object.assign(url, { username: name, pathname: `/${name}` }).href;
+  };
+  const user = (url: string): string => new URL(url).username;
+  const ROLES = ['dialectic_app', 'dialectic_worker', 'dialectic_auth'];
+
+  test('that may not make or take the roles is told what it needs', async () => {
+    const databaseUrl = await addressOf('plain');
+    const opening = openDatabase({ databaseUrl });
+    await expect(opening).rejects.toMatchObject({ code: 'database_refused' });
+    await expect(opening).rejects.toThrow('CREATEROLE');
+  });
+
+  test('that was granted the roles can set up and use the store', async () => {
+    const databaseUrl = await addressOf('granted');
+    await (await openTestStore('server')).close(); // the roles exist once there is a store
+    await admin.query(`grant ${ROLES.join(', ')} to ${user(databaseUrl)}`);
+    const database = await openDatabase({ databaseUrl });
+    onTestFinished(() => database.close());
+    const { tenantId } = await newTenant(database);
+    const seen = await database.asTenant(tenantId, (tx) => tx.query('select 1 from users'));
+    expect(seen.length).toBe(1);
+  });
+});
+
+test('a pool whose connections are all in use is busy, not away', async () => {
+  const database = await openTestStore('server', { connections: 1, connectTimeoutMs: 200 });
+  const waiting = database.asWorker(async () => {
+    const second = database.asWorker((tx) => tx.query('select 1'));
+    await expect(second).rejects.toMatchObject({ code: 'database_busy', retryable: true });
+  });
+  await waiting;
+});
+
+test('a closed server store says so, to statements and to listeners', async () => {
+  const database = await openDatabase(await emptyStore('server'));
+  await Promise.all([database.close(), database.close()]);
+  const closed = { code: 'storage_closed', retryable: false };
+  await expect(database.asWorker((tx) => tx.query('select 1'))).rejects.toMatchObject(closed);
+  await expect(database.driver.listen('x', () => {})).rejects.toMatchObject(closed);
+});
+
+test('a process that is killed while it makes a database leaves a directory that opens', async () => {
+  for (const afterMs of [50, 700]) {
+    const dataDirectory = join(await temporaryFolder(), 'data');
+    const opener = startScript('writer.ts', dataDirectory, '0', '1');
+    const making = () => existsSync(join(dataDirectory, 'pgdata.new'));
+    await expect.poll(making, { timeout: 30_000 }).toBe(true);
+    await sleep(afterMs);
+    opener.child.kill('SIGKILL');
+    await opener.ended;
+    const started = performance.now();
+    await (await openDatabase({ dataDirectory }, { backupEveryMs: 0 })).close();
+    console.log(`killed after ${afterMs} ms, opened in ${Math.round(performance.now() - started)}`);
+  }
+}, 120_000);
 
 test('the command line comes before DATABASE_URL, and that before the default folder', () => {
   const environment = { DATABASE_URL: 'postgres://x', DIALECTIC_DATA: '/somewhere' };
   expect(locateStore(environment, 'here')).toEqual({ dataDirectory: 'here' });
   expect(locateStore(environment)).toEqual({ databaseUrl: 'postgres://x' });
   expect(locateStore({ DIALECTIC_DATA: '/somewhere' })).toEqual({ dataDirectory: '/somewhere' });
+  expect(locateStore({ DIALECTIC_DATA: '' })).toEqual(locateStore({}));
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { appendEvents, EVENTS_CHANNEL } from '../../src/db/events.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { startPostgres } from '../postgres-server.ts';
@@ -6,7 +6,7 @@ import { newTenant } from '../stores.ts';
 
 test('a server that crashes is an error worth a retry, and is found again', async () => {
   const server = await startPostgres();
-  afterAll(() => server.stop());
+  onTestFinished(() => server.stop());
   const databaseUrl = await server.createDatabase('restarts');
   const database = await openDatabase({ databaseUrl });
   const { tenantId } = await newTenant(database);

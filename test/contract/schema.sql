@@ -10,6 +10,10 @@ api_tokens.revoked_at timestamp with time zone
 blobs.tenant_id uuid not null
 blobs.hash text not null
 blobs.body text not null
+call_pieces.tenant_id uuid not null
+call_pieces.call_id uuid not null
+call_pieces.seq integer not null
+call_pieces.body text not null
 concurrency_limits.tenant_id uuid not null
 concurrency_limits.key text not null
 concurrency_limits.max_running integer not null
@@ -102,6 +106,24 @@ lanes.id uuid not null
 lanes.session_id uuid not null
 lanes.ordinal integer not null
 lanes.model text not null
+model_calls.tenant_id uuid not null
+model_calls.id uuid not null
+model_calls.session_id uuid not null
+model_calls.job_id uuid not null
+model_calls.model text not null
+model_calls.purpose text not null
+model_calls.status text not null default 'sent'::text
+model_calls.request_hash text not null
+model_calls.contribution_id uuid
+model_calls.finish_reason text
+model_calls.input_tokens bigint
+model_calls.output_tokens bigint
+model_calls.cached_input_tokens bigint
+model_calls.usage_estimated boolean not null default false
+model_calls.cost_micros bigint
+model_calls.error jsonb
+model_calls.started_at timestamp with time zone not null default app_now()
+model_calls.finished_at timestamp with time zone
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -161,6 +183,8 @@ stage_runs.version bigint not null default 0
 stage_runs.degraded boolean not null default false
 stage_runs.created_at timestamp with time zone not null default app_now()
 stage_runs.finished_at timestamp with time zone
+store_epoch.only_row boolean not null default true
+store_epoch.epoch text not null default "left"((gen_random_uuid())::text, 8)
 tenants.tenant_id uuid not null
 tenants.name text not null
 tenants.created_at timestamp with time zone not null default app_now()
@@ -177,6 +201,8 @@ api_tokens api_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) RE
 api_tokens api_tokens_token_hash_key UNIQUE (token_hash)
 blobs blobs_pkey PRIMARY KEY (tenant_id, hash)
 blobs blobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+call_pieces call_pieces_pkey PRIMARY KEY (tenant_id, call_id, seq)
+call_pieces call_pieces_tenant_id_call_id_fkey FOREIGN KEY (tenant_id, call_id) REFERENCES model_calls(tenant_id, id)
 concurrency_limits concurrency_limits_max_running_check CHECK ((max_running > 0))
 concurrency_limits concurrency_limits_pkey PRIMARY KEY (tenant_id, key)
 concurrency_limits concurrency_limits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
@@ -222,6 +248,13 @@ lanes lanes_ordinal_check CHECK ((ordinal > 0))
 lanes lanes_pkey PRIMARY KEY (tenant_id, id)
 lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
+model_calls model_calls_pkey PRIMARY KEY (tenant_id, id)
+model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text])))
+model_calls model_calls_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'received'::text, 'failed'::text, 'cut'::text])))
+model_calls model_calls_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
+model_calls model_calls_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
+model_calls model_calls_tenant_id_request_hash_fkey FOREIGN KEY (tenant_id, request_hash) REFERENCES blobs(tenant_id, hash)
+model_calls model_calls_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 notices notices_message_check CHECK ((message <> ''::text))
 notices notices_pkey PRIMARY KEY (tenant_id, id)
 notices notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
@@ -251,6 +284,8 @@ stage_runs stage_runs_pkey PRIMARY KEY (tenant_id, id)
 stage_runs stage_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 stage_runs stage_runs_tenant_id_session_id_iteration_stage_key_key UNIQUE (tenant_id, session_id, iteration, stage_key)
+store_epoch store_epoch_only_row_check CHECK (only_row)
+store_epoch store_epoch_pkey PRIMARY KEY (only_row)
 tenants tenants_name_check CHECK ((name <> ''::text))
 tenants tenants_pkey PRIMARY KEY (tenant_id)
 users users_email_check CHECK ((email <> ''::text))
@@ -263,6 +298,7 @@ CREATE UNIQUE INDEX api_tokens_pkey ON public.api_tokens USING btree (tenant_id,
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (token_hash)
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
 CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
+CREATE UNIQUE INDEX call_pieces_pkey ON public.call_pieces USING btree (tenant_id, call_id, seq)
 CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
 CREATE UNIQUE INDEX contributions_pkey ON public.contributions USING btree (tenant_id, id)
 CREATE UNIQUE INDEX contributions_tenant_id_chain_id_ordinal_key ON public.contributions USING btree (tenant_id, chain_id, ordinal)
@@ -285,6 +321,9 @@ CREATE INDEX jobs_waiting ON public.jobs USING btree (tenant_id, prerequisite_jo
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
 CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
+CREATE INDEX model_calls_of_job ON public.model_calls USING btree (tenant_id, job_id)
+CREATE INDEX model_calls_of_session ON public.model_calls USING btree (tenant_id, session_id)
+CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (tenant_id, id)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (tenant_id, id)
 CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (tenant_id, id)
@@ -298,6 +337,7 @@ CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
 CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
 CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
 CREATE UNIQUE INDEX stage_runs_tenant_id_session_id_iteration_stage_key_key ON public.stage_runs USING btree (tenant_id, session_id, iteration, stage_key)
+CREATE UNIQUE INDEX store_epoch_pkey ON public.store_epoch USING btree (only_row)
 CREATE UNIQUE INDEX tenants_pkey ON public.tenants USING btree (tenant_id)
 CREATE UNIQUE INDEX users_pkey ON public.users USING btree (tenant_id, id)
 CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenant_id, email)
@@ -305,6 +345,7 @@ CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenan
 -- row-level security
 api_tokens enabled=t forced=t
 blobs enabled=t forced=t
+call_pieces enabled=t forced=t
 concurrency_limits enabled=t forced=t
 contributions enabled=t forced=t
 documents enabled=t forced=t
@@ -313,6 +354,7 @@ feedback enabled=t forced=t
 jobs enabled=t forced=t
 lane_steps enabled=t forced=t
 lanes enabled=t forced=t
+model_calls enabled=t forced=t
 notices enabled=t forced=t
 projects enabled=t forced=t
 recipe_stages enabled=t forced=t
@@ -321,6 +363,7 @@ resources enabled=t forced=t
 schema_migrations enabled=f forced=f
 sessions enabled=t forced=t
 stage_runs enabled=t forced=t
+store_epoch enabled=f forced=f
 tenants enabled=t forced=t
 users enabled=t forced=t
 
@@ -328,6 +371,7 @@ users enabled=t forced=t
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -340,6 +384,7 @@ jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_ten
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 projects tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -359,6 +404,7 @@ users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_te
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
 blobs dialectic_app INSERT, SELECT
+call_pieces dialectic_app DELETE, INSERT, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
 concurrency_limits dialectic_worker SELECT, UPDATE
 contributions dialectic_app INSERT, SELECT
@@ -371,6 +417,7 @@ jobs dialectic_worker INSERT, SELECT, UPDATE
 lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
+model_calls dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
 projects dialectic_app INSERT, SELECT, UPDATE
@@ -381,6 +428,8 @@ sessions dialectic_app INSERT, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
 stage_runs dialectic_worker SELECT, UPDATE
+store_epoch dialectic_app SELECT
+store_epoch dialectic_worker SELECT
 tenants dialectic_app SELECT
 tenants dialectic_auth INSERT, SELECT
 users dialectic_app DELETE, INSERT, SELECT, UPDATE

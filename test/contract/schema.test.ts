@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import { describeOnBoth, openTestStore } from '../stores.ts';
 import { dumpSchema } from './dump-schema.ts';
 
-/** The columns that src/db/schema.ts declares, read from its text: its types are gone at run time. */
+/** The columns that src/db/schema.ts declares, read from its text: types are gone at run time. */
 function declaredColumns(): Record<string, string[]> {
   const text = readFileSync(new URL('../../src/db/schema.ts', import.meta.url), 'utf8');
   const body = text.slice(text.indexOf('export type Schema = {'));

@@ -6,14 +6,20 @@
 do $$
 declare
   wanted text;
+  -- From version 16 on, membership alone does not mean that a role may be taken.
+  needed text := case when current_setting('server_version_num')::int >= 160000
+    then 'SET' else 'MEMBER' end;
 begin
   foreach wanted in array array['dialectic_app', 'dialectic_worker', 'dialectic_auth'] loop
-    begin
-      execute format('create role %I nologin noinherit', wanted);
-    exception when duplicate_object or unique_violation then
-      null; -- roles belong to the cluster: another database may have made them
-    end;
-    if not (select rolsuper from pg_roles where rolname = current_user) then
+    -- Roles belong to the cluster: another database, or its administrator, may have made them.
+    if not exists (select from pg_roles where rolname = wanted) then
+      begin
+        execute format('create role %I nologin noinherit', wanted);
+      exception when duplicate_object or unique_violation then
+        null;
+      end;
+    end if;
+    if not pg_has_role(current_user, wanted, needed) then
       execute format('grant %I to current_user', wanted);
     end if;
   end loop;

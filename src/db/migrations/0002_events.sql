@@ -4,6 +4,16 @@
 -- takes only events of transactions older than every running one, so that no event with a smaller
 -- cursor can appear after it was passed. A sequence alone cannot promise that: number 7 may commit
 -- after number 8.
+--
+-- Transaction ids run backwards when a backup is restored: new events then have cursors that were
+-- given out before. So a cursor also names the epoch, which a restoration renews.
+create table store_epoch (
+  only_row boolean primary key default true check (only_row),
+  epoch text not null default left(gen_random_uuid()::text, 8)
+);
+insert into store_epoch default values;
+grant select on store_epoch to dialectic_app, dialectic_worker;
+
 create table events (
   tenant_id uuid not null references tenants,
   tx xid8 not null default pg_current_xact_id(),

@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DialecticError } from '../platform/errors.ts';
+
+/** What lies in a data directory is its owner's alone: the files hold every tenant's rows. */
+export const PRIVATE_MODE = 0o700;
+
+/** The database's own files, inside the data directory beside the lock and the backups. */
+export const databaseFolder = (directory: string): string => join(directory, 'pgdata');
+
+/** Where a new database is made; it gets its final name only when it is whole. */
+export const newDatabaseFolder = (directory: string): string => join(directory, 'pgdata.new');
+
+/** Where a backup is unpacked and tried before it takes the database's place. */
+export const restoredFolder = (directory: string): string => join(directory, 'pgdata.restoring');
+
+export const backupsFolder = (directory: string): string => join(directory, 'backups');
+
+/** What lies among the backups, whole or not. */
+export function backupNames(directory: string): string[] {
+  const found = statSync(backupsFolder(directory), { throwIfNoEntry: false });
+  return found?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
+}
+
+const POSTGRES_MAJOR = '18';
+
+/** Refuses what is no directory; one that does not exist yet is fine. */
+export function checkDirectory(directory: string): void {
+  let problem = 'it is not a directory';
+  try {
+    if (statSync(directory).isDirectory()) return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    problem = (error as Error).message;
+  }
+  throw new DialecticError('data_directory_unusable', `Cannot use ${directory}: ${problem}.`, {
+    details: { directory },
+  });
+}
+
+/**
+ * What shows that a database was here and is not whole any more; undefined where all is well or
+ * nothing was ever here. PGlite would make a new, empty database over it without a word.
+ */
+export function findDamage(directory: string): string | undefined {
+  const folder = databaseFolder(directory);
+  if (existsSync(folder)) return findMissingVersion(folder);
+  if (!existsSync(directory)) return undefined;
+  const traces = readdirSync(directory).filter((name) => {
+    if (name === 'backups') return backupNames(directory).length > 0;
+    return name.startsWith('pgdata.') && name !== 'pgdata.new';
+  });
+  return traces.length === 0 ? undefined : `pgdata is missing beside ${traces.join(' and ')}`;
+}
+
+/** Every whole database has this file, since it is renamed into its place only when it is whole. */
+export function findMissingVersion(folder: string): string | undefined {
+  return existsSync(join(folder, 'PG_VERSION')) ? undefined : 'its PG_VERSION is missing';
+}
+
+/** Refuses the files of another PostgreSQL than the embedded one. */
+export function refuseOtherMajor(directory: string, folder: string): void {
+  const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();
+  if (found === POSTGRES_MAJOR) return;
+  throw new DialecticError(
+    'data_directory_unusable',
+    `${directory} holds a PostgreSQL ${found} database; this version reads ${POSTGRES_MAJOR}.`,
+    { details: { directory, found } },
+  );
+}

@@ -1,0 +1,91 @@
+import { beforeAll, expect, test } from 'vitest';
+import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import type { Database, Transaction } from './database.ts';
+import { appendEvents, readEvents } from './events.ts';
+import type { Identity } from './tenants.ts';
+
+describeOnBoth('a transaction', (kind) => {
+  let database: Database;
+  let ada: Identity;
+  let bob: Identity;
+  const append = (tx: Transaction, { tenantId }: Identity) =>
+    appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]);
+
+  beforeAll(async () => {
+    database = await openTestStore(kind, { connections: 1 });
+    ada = await newTenant(database, 'Ada');
+    bob = await newTenant(database, 'Bob');
+    await database.asTenant(bob.tenantId, (tx) => append(tx, bob));
+  });
+
+  test('that has failed lets no late statement through', async () => {
+    const late = Promise.withResolvers<unknown>();
+    const failing = database.asTenant(ada.tenantId, async (tx) => {
+      const dawdle = async (): Promise<void> => {
+        await tx.query('select 1').catch(() => {});
+        await database.asTenant(bob.tenantId, (bobs) => bobs.query('select 1'));
+        late.resolve(await tx.query('select kind from events').catch((error: unknown) => error));
+      };
+      void dawdle();
+      await tx.query('select 1 / 0');
+    });
+    await expect(failing).rejects.toThrow('division by zero');
+    expect(await late.promise).toMatchObject({ code: 'internal_error' });
+  });
+
+  test('that has ended lets no typed query through', async () => {
+    const kept = await database.asTenant(ada.tenantId, async (tx) => tx.kysely);
+    const read = kept.selectFrom('events').selectAll().execute();
+    await expect(read).rejects.toMatchObject({ code: 'internal_error' });
+  });
+
+  test.each(['commit', ' ROLLBACK', 'begin', 'start transaction', 'end', 'abort'])(
+    'is not ended from within by %s',
+    async (statement) => {
+      const ending = database.asTenant(ada.tenantId, (tx) => tx.query(statement));
+      await expect(ending).rejects.toMatchObject({ code: 'internal_error' });
+    },
+  );
+
+  test('is not ended by a typed transaction inside of it', async () => {
+    const seen = database.asTenant(ada.tenantId, async (tx) => {
+      await tx.kysely
+        .transaction()
+        .execute((inner) => inner.selectFrom('events').selectAll().execute())
+        .catch(() => {});
+      return tx.query('select kind from events');
+    });
+    expect(await seen).toEqual([]);
+  });
+
+  test('may go back to a savepoint', async () => {
+    const { tenantId } = await newTenant(database, 'Cy');
+    await database.asTenant(tenantId, async (tx) => {
+      await append(tx, { ...ada, tenantId });
+      await tx.query('savepoint s');
+      await expect(tx.query('select 1 / 0')).rejects.toThrow('division by zero');
+      await tx.query('rollback to savepoint s');
+    });
+    await expect.poll(() => readEvents(database, { tenantId, after: null })).toHaveLength(1);
+  });
+
+  test('in which a failure was passed over is not acknowledged', async () => {
+    const swallowing = database.asTenant(ada.tenantId, async (tx) => {
+      await append(tx, ada);
+      await tx.query('select 1 / 0').catch(() => {});
+      return 'acknowledged';
+    });
+    await expect(swallowing).rejects.toMatchObject({
+      code: 'internal_error',
+      cause: { message: 'division by zero' },
+    });
+    expect(await readEvents(database, { tenantId: ada.tenantId, after: null })).toEqual([]);
+  });
+
+  test('whose function raises with an unknown code fails with its message', async () => {
+    const raising = database.asTenant(ada.tenantId, (tx) =>
+      tx.query("do $$ begin raise 'odd' using errcode = 'DX000', hint = 'no_such_code'; end $$"),
+    );
+    await expect(raising).rejects.toMatchObject({ code: 'internal_error', message: 'odd' });
+  });
+});

@@ -1,0 +1,66 @@
+import type { ErrorCode } from '../platform/error-codes.ts';
+import { DialecticError, type ErrorOptions } from '../platform/errors.ts';
+
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ENOENT',
+]);
+const LOST = /connection terminated|Client has encountered a connection error|Client was closed/i;
+/** What the pool says when all its connections are in use for too long. */
+const POOL_BUSY = 'timeout exceeded when trying to connect';
+
+/** What node-postgres says of a failed connection; several addresses fail with several errors. */
+function readError(error: unknown): { code: string; message: string } {
+  const { code = '', message } = error as { code?: string; message: string };
+  const [inner] = error instanceof AggregateError ? (error.errors as Error[]) : [];
+  return { code, message: message || (inner?.message ?? 'no reason given') };
+}
+
+/** Tells a server that is away or busy (worth another try) from one that says no. */
+export function explainConnection(error: unknown): DialecticError | undefined {
+  const { code, message } = readError(error);
+  const coded = (errorCode: ErrorCode, what: string, options: ErrorOptions = {}) =>
+    new DialecticError(errorCode, `The database server ${what}: ${message}`, {
+      cause: error,
+      ...options,
+    });
+  if (code === '53300' || message === POOL_BUSY) return coded('database_busy', 'is busy');
+  if (NETWORK_CODES.has(code) || /^(08|57P0)/.test(code) || LOST.test(message)) {
+    return coded('database_unreachable', 'is away');
+  }
+  if (/^(28|3D)/.test(code)) return coded('database_refused', 'refused');
+  return undefined;
+}
+
+/** A connection that did not come about: whatever has no better name was refused. */
+export function explainConnecting(error: unknown): DialecticError {
+  if (error instanceof DialecticError) return error;
+  const explained = explainConnection(error);
+  if (explained) return explained;
+  const message = `The database server refused: ${readError(error).message}`;
+  return new DialecticError('database_refused', message, { cause: error });
+}
+
+/** Refuses what is no address of a server, without repeating it: it may hold a password. */
+export function checkUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\/./.test(text)) throw wrongUrl('must begin with postgres://');
+  if (URL.canParse(text) && new URL(text).hash === '') return text;
+  throw wrongUrl('is not an address; write # as %23, / as %2F and @ as %40 in a password');
+}
+
+function wrongUrl(problem: string): DialecticError {
+  return new DialecticError('usage_invalid', `DATABASE_URL ${problem}.`);
+}
+
+/** Which server and database an address means, without its user and password. */
+export function describeUrl(text: string): string {
+  const { host, pathname } = new URL(checkUrl(text));
+  return `${host || 'localhost'}${pathname}`;
+}

@@ -1,0 +1,96 @@
+import { type ErrorCodeEntry, entry } from './error-code.ts';
+
+/** The codes of the store: the data directory, the database server and the schema. */
+export const STORAGE_ERROR_CODES = {
+  data_directory_locked: entry(
+    3,
+    503,
+    true,
+    'Another living process holds the data directory.',
+    'Use the running process, stop it (its pid is in the message), or name another --data.',
+  ),
+  data_directory_unusable: entry(
+    3,
+    503,
+    false,
+    'The data directory cannot be created, read or written.',
+    'Give write access to it, or name another with --data or DIALECTIC_DATA.',
+  ),
+  data_directory_damaged: entry(
+    3,
+    503,
+    false,
+    'The database in the data directory does not open, or a part of it cannot be read.',
+    'Run `dialectic doctor`; `dialectic doctor --restore` puts the last backup back.',
+  ),
+  backup_missing: entry(
+    3,
+    404,
+    false,
+    'There is no whole backup to restore.',
+    'Name another data directory, or start anew in an empty one.',
+  ),
+  storage_full: entry(
+    3,
+    507,
+    true,
+    'The disk has too little room left to go on safely.',
+    'Free some space; work goes on by itself. What was saved is kept.',
+  ),
+  storage_closed: entry(
+    3,
+    503,
+    true,
+    'The database was closed, or its thread ended, while the work was under way.',
+    'Start the command again; what was saved is kept.',
+  ),
+  database_unreachable: entry(
+    3,
+    503,
+    true,
+    'The PostgreSQL server of DATABASE_URL does not answer.',
+    'Start the server or correct DATABASE_URL (host, port, network).',
+  ),
+  database_busy: entry(
+    3,
+    503,
+    true,
+    'All connections to the PostgreSQL server are in use.',
+    'Try again; run fewer workers, or let the server take more connections.',
+  ),
+  database_refused: entry(
+    3,
+    503,
+    false,
+    'The PostgreSQL server refused the connection (user, password, database or rights).',
+    'Correct DATABASE_URL, or grant what the message names (CREATEROLE for the first start).',
+  ),
+  database_unsupported: entry(
+    3,
+    503,
+    false,
+    'The PostgreSQL server is older than version 15.',
+    'Use PostgreSQL 15 or newer, or the embedded database.',
+  ),
+  schema_newer: entry(
+    3,
+    503,
+    false,
+    'The database was written by a newer version of Dialectic.',
+    'Update Dialectic, or name another data directory or database.',
+  ),
+  migration_changed: entry(
+    3,
+    503,
+    false,
+    'A migration that was applied differs from the one in this version.',
+    'Use the version that created the database; report it if nobody edited migrations.',
+  ),
+  migration_failed: entry(
+    3,
+    503,
+    false,
+    'A schema migration did not apply; nothing of it was kept.',
+    'Read the database message; the database is as it was before.',
+  ),
+} as const satisfies Record<string, ErrorCodeEntry>;
