@@ -16,7 +16,8 @@ const ARROWS: Record<string, readonly string[]> = {
   context: ['db', 'models'],
   sources: ['db'],
   wallet: ['db'],
-  documents: ['db', 'recipe'],
+  documents: ['db', 'recipe', 'planning'],
+  session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
   generation: [
     'recipe',
     'planning',
@@ -25,6 +26,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'sources',
     'wallet',
     'documents',
+    'session',
     'jobs',
     'db',
   ],

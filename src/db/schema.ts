@@ -42,6 +42,87 @@ export type Schema = {
     gates: Generated<string[]>;
     max_running: number | null;
     created_at: Now;
+    project_id: string | null;
+    recipe_hash: string | null;
+    iteration: Generated<number>;
+    review_stages: Generated<boolean>;
+    allow_degraded: Generated<boolean>;
+    until_stage: string | null;
+    writer_lane_id: string | null;
+    chosen_lane_id: string | null;
+    chosen_by: 'ballots' | 'person' | null;
+  };
+  blobs: { tenant_id: string; hash: string; body: string };
+  projects: {
+    tenant_id: string;
+    id: string;
+    name: string;
+    domain: string | null;
+    brief_hash: string;
+    created_at: Now;
+  };
+  resources: {
+    tenant_id: string;
+    id: string;
+    project_id: string;
+    kind: string;
+    name: string;
+    blob_hash: string;
+    created_at: Now;
+  };
+  recipe_stages: { tenant_id: string; hash: string; body: Json };
+  recipe_versions: {
+    tenant_id: string;
+    hash: string;
+    process_key: string;
+    manifest: Json;
+    created_at: Now;
+  };
+  lanes: { tenant_id: string; id: string; session_id: string; ordinal: number; model: string };
+  contributions: {
+    tenant_id: string;
+    id: string;
+    session_id: string;
+    job_id: string;
+    chain_id: string;
+    ordinal: number;
+    blob_hash: string;
+    finish_reason: string;
+    created_at: Now;
+  };
+  documents: {
+    tenant_id: string;
+    id: string;
+    session_id: string;
+    kind: 'document' | 'header_context' | 'seed_prompt';
+    iteration: number;
+    stage_key: string;
+    step_key: string | null;
+    document_key: string | null;
+    lane_id: string | null;
+    identity: string;
+    version: Generated<number>;
+    superseded: Generated<boolean>;
+    job_id: string | null;
+    contribution_id: string | null;
+    source_group: string | null;
+    anchor_id: string | null;
+    relationships: Json;
+    inputs: JSONColumnType<readonly unknown[]>;
+    content: Json | null;
+    markdown_hash: string | null;
+    created_at: Now;
+  };
+  feedback: {
+    tenant_id: string;
+    id: string;
+    session_id: string;
+    iteration: number;
+    stage_key: string;
+    document_id: string | null;
+    question: string | null;
+    body: string;
+    created_at: Now;
   };
   stage_runs: {
     tenant_id: string;

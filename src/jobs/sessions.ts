@@ -79,6 +79,12 @@ async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
  */
 export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
   await tx.query(
+    `delete from lane_steps l using stage_runs r
+     where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*'
+       and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
+    [tenantId, sessionId],
+  );
+  await tx.query(
     `update lane_steps l set state = 'running', degraded = false
      from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
@@ -87,6 +93,10 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
   await tx.query(
     `update stage_runs set state = 'running', degraded = false, finished_at = null
      where tenant_id = $1 and session_id = $2 and (state = 'failed' or degraded)`,
+    [tenantId, sessionId],
+  );
+  await tx.query(
+    `update sessions set status = 'running' where tenant_id = $1 and id = $2 and status = 'failed'`,
     [tenantId, sessionId],
   );
   const rows = await tx.query(RETRY, [tenantId, sessionId]);

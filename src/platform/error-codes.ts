@@ -16,7 +16,8 @@ const entry = (
 
 /**
  * Every code that leaves the program. docs/errors.md is this table for readers and a test compares
- * the two. Exit codes: 1 a bug, 2 wrong usage, 3 storage, 4 not allowed, 5 not found or conflict.
+ * the two. Exit codes: 1 a bug, 2 wrong usage, 3 storage, 4 not allowed, 5 not found or conflict,
+ * 6 the model provider.
  */
 export const ERROR_CODES = {
   internal_error: entry(
@@ -200,6 +201,153 @@ export const ERROR_CODES = {
     false,
     'A job cannot go from its status to the one asked for.',
     'Read the current status; only what is over can be retried, only what lives cancelled.',
+  ),
+  recipe_invalid: entry(
+    2,
+    422,
+    false,
+    'A recipe has defects; the details list each with file, line and field.',
+    'Correct the places that are named; `dialectic recipe validate` checks them all.',
+  ),
+  recipe_conflict: entry(
+    5,
+    409,
+    false,
+    'A change to a recipe contradicts what it holds already, or names what it does not hold.',
+    'Read the recipe with `dialectic recipe show` and name an existing, or a new, key.',
+  ),
+  plan_inputs_missing: entry(
+    5,
+    409,
+    false,
+    'A step cannot be planned: a required input is missing, or one job would get it twice.',
+    'Read which input is named; finish or retry what produces it, or change the recipe.',
+  ),
+  plan_too_large: entry(
+    2,
+    422,
+    false,
+    'The process would make more model calls than is allowed.',
+    'Take fewer participants, or raise the limit.',
+  ),
+  path_invalid: entry(
+    2,
+    400,
+    false,
+    'A path does not belong to the tree of a project.',
+    'Use the names that export writes.',
+  ),
+  stage_incomplete: entry(
+    5,
+    409,
+    false,
+    'A participant failed in a stage, and the run does not go on without it.',
+    'Read its error, then `dialectic resume`; what succeeded is not repeated.',
+  ),
+  lane_blocked: entry(
+    5,
+    409,
+    false,
+    'A participant cannot go on because something that its steps need has failed.',
+    'Resume the session once the cause is gone.',
+  ),
+  provider_not_configured: entry(
+    2,
+    400,
+    false,
+    'The model names a provider that has no key or address.',
+    'Set the key or base URL that the message names, or choose another --model.',
+  ),
+  model_unknown: entry(
+    2,
+    404,
+    false,
+    'The model id is malformed, or its provider does not know the model.',
+    'Use `provider/model`; `dialectic models` lists what can be reached.',
+  ),
+  provider_auth: entry(
+    6,
+    502,
+    false,
+    'The provider refused the key.',
+    'Correct the key or the rights of its account; then resume.',
+  ),
+  provider_quota_exhausted: entry(
+    6,
+    502,
+    false,
+    "The provider account's credit or quota is used up.",
+    'Add credit with the provider or choose another model; then resume.',
+  ),
+  provider_rate_limited: entry(
+    6,
+    503,
+    true,
+    'The provider asks for fewer requests.',
+    'Nothing: the work waits as long as the provider asks for. Lower --concurrency if it recurs.',
+  ),
+  provider_request_refused: entry(
+    6,
+    502,
+    false,
+    'The provider refused the request as it stands.',
+    'Read its message; `structuredOutputs: false` helps servers that know no JSON Schema.',
+  ),
+  provider_context_exceeded: entry(
+    6,
+    502,
+    false,
+    'The provider says that the prompt is longer than the window of the model.',
+    "Set the model's real `windowTokens` in the configuration, or use a larger model.",
+  ),
+  provider_unavailable: entry(
+    6,
+    503,
+    true,
+    'The provider failed on its side or is overloaded.',
+    'Nothing: the work is tried again. If it lasts, choose another model.',
+  ),
+  provider_unreachable: entry(
+    6,
+    503,
+    true,
+    'The connection to the provider could not be made or was lost.',
+    'Check the network, the base URL and that a local server runs.',
+  ),
+  provider_timeout: entry(
+    6,
+    504,
+    true,
+    'The provider did not answer, or fell silent, for longer than allowed.',
+    'Nothing: the work is tried again. Raise `timeouts` in the configuration for slow models.',
+  ),
+  provider_bad_response: entry(
+    6,
+    502,
+    true,
+    'What came back is not an answer in the format of the provider.',
+    'Check the base URL; a proxy or login page may answer in place of the provider.',
+  ),
+  provider_circuit_open: entry(
+    6,
+    503,
+    true,
+    'The provider failed repeatedly, so no request is sent for a moment.',
+    'Nothing: a trial request follows by itself.',
+  ),
+  provider_call_aborted: entry(
+    6,
+    499,
+    true,
+    'The call was stopped from this side before any text arrived.',
+    'Resume the session.',
+  ),
+  template_invalid: entry(
+    2,
+    400,
+    false,
+    'A template of the recipe cannot be parsed, or names something that does not exist.',
+    'Correct the template at the line that the message names.',
   ),
 } as const satisfies Record<string, ErrorCodeEntry>;
 

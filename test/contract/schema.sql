@@ -7,9 +7,42 @@ api_tokens.token_hash bytea not null
 api_tokens.created_at timestamp with time zone not null default app_now()
 api_tokens.expires_at timestamp with time zone
 api_tokens.revoked_at timestamp with time zone
+blobs.tenant_id uuid not null
+blobs.hash text not null
+blobs.body text not null
 concurrency_limits.tenant_id uuid not null
 concurrency_limits.key text not null
 concurrency_limits.max_running integer not null
+contributions.tenant_id uuid not null
+contributions.id uuid not null
+contributions.session_id uuid not null
+contributions.job_id uuid not null
+contributions.chain_id uuid not null
+contributions.ordinal integer not null
+contributions.blob_hash text not null
+contributions.finish_reason text not null
+contributions.created_at timestamp with time zone not null default app_now()
+documents.tenant_id uuid not null
+documents.id uuid not null
+documents.session_id uuid not null
+documents.kind text not null
+documents.iteration integer not null
+documents.stage_key text not null
+documents.step_key text
+documents.document_key text
+documents.lane_id uuid
+documents.identity text not null
+documents.version integer not null default 1
+documents.superseded boolean not null default false
+documents.job_id uuid
+documents.contribution_id uuid
+documents.source_group uuid
+documents.anchor_id uuid
+documents.relationships jsonb not null default '{}'::jsonb
+documents.inputs jsonb not null default '[]'::jsonb
+documents.content json
+documents.markdown_hash text
+documents.created_at timestamp with time zone not null default app_now()
 events.tenant_id uuid not null
 events.tx xid8 not null default pg_current_xact_id()
 events.id bigint not null identity
@@ -17,6 +50,15 @@ events.topic text not null
 events.kind text not null
 events.payload jsonb not null default '{}'::jsonb
 events.created_at timestamp with time zone not null default app_now()
+feedback.tenant_id uuid not null
+feedback.id uuid not null
+feedback.session_id uuid not null
+feedback.iteration integer not null
+feedback.stage_key text not null
+feedback.document_id uuid
+feedback.question text
+feedback.body text not null
+feedback.created_at timestamp with time zone not null default app_now()
 jobs.tenant_id uuid not null
 jobs.id uuid not null
 jobs.seq bigint not null identity
@@ -55,6 +97,11 @@ lane_steps.lane_id uuid not null
 lane_steps.step_key text not null
 lane_steps.state text not null
 lane_steps.degraded boolean not null default false
+lanes.tenant_id uuid not null
+lanes.id uuid not null
+lanes.session_id uuid not null
+lanes.ordinal integer not null
+lanes.model text not null
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -64,6 +111,27 @@ notices.topic text not null
 notices.details jsonb not null default '{}'::jsonb
 notices.created_at timestamp with time zone not null default app_now()
 notices.dismissed_at timestamp with time zone
+projects.tenant_id uuid not null
+projects.id uuid not null
+projects.name text not null
+projects.domain text
+projects.brief_hash text not null
+projects.created_at timestamp with time zone not null default app_now()
+recipe_stages.tenant_id uuid not null
+recipe_stages.hash text not null
+recipe_stages.body json not null
+recipe_versions.tenant_id uuid not null
+recipe_versions.hash text not null
+recipe_versions.process_key text not null
+recipe_versions.manifest json not null
+recipe_versions.created_at timestamp with time zone not null default app_now()
+resources.tenant_id uuid not null
+resources.id uuid not null
+resources.project_id uuid not null
+resources.kind text not null
+resources.name text not null
+resources.blob_hash text not null
+resources.created_at timestamp with time zone not null default app_now()
 schema_migrations.version integer not null
 schema_migrations.name text not null
 schema_migrations.digest text not null
@@ -74,6 +142,15 @@ sessions.status text not null default 'running'::text
 sessions.gates text[] not null default '{}'::text[]
 sessions.max_running integer
 sessions.created_at timestamp with time zone not null default app_now()
+sessions.project_id uuid
+sessions.recipe_hash text
+sessions.iteration integer not null default 1
+sessions.review_stages boolean not null default false
+sessions.allow_degraded boolean not null default false
+sessions.until_stage text
+sessions.writer_lane_id uuid
+sessions.chosen_lane_id uuid
+sessions.chosen_by text
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -98,13 +175,34 @@ users.created_at timestamp with time zone not null default app_now()
 api_tokens api_tokens_pkey PRIMARY KEY (tenant_id, id)
 api_tokens api_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
 api_tokens api_tokens_token_hash_key UNIQUE (token_hash)
+blobs blobs_pkey PRIMARY KEY (tenant_id, hash)
+blobs blobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 concurrency_limits concurrency_limits_max_running_check CHECK ((max_running > 0))
 concurrency_limits concurrency_limits_pkey PRIMARY KEY (tenant_id, key)
 concurrency_limits concurrency_limits_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+contributions contributions_ordinal_check CHECK ((ordinal > 0))
+contributions contributions_pkey PRIMARY KEY (tenant_id, id)
+contributions contributions_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
+contributions contributions_tenant_id_chain_id_ordinal_key UNIQUE (tenant_id, chain_id, ordinal)
+contributions contributions_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
+contributions contributions_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+documents documents_kind_check CHECK ((kind = ANY (ARRAY['document'::text, 'header_context'::text, 'seed_prompt'::text])))
+documents documents_pkey PRIMARY KEY (tenant_id, id)
+documents documents_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
+documents documents_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
+documents documents_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES lanes(tenant_id, id)
+documents documents_tenant_id_markdown_hash_fkey FOREIGN KEY (tenant_id, markdown_hash) REFERENCES blobs(tenant_id, hash)
+documents documents_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+documents documents_tenant_id_session_id_identity_version_key UNIQUE (tenant_id, session_id, identity, version)
+documents documents_version_check CHECK ((version > 0))
 events events_kind_check CHECK ((kind <> ''::text))
 events events_pkey PRIMARY KEY (tenant_id, tx, id)
 events events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 events events_topic_check CHECK ((topic <> ''::text))
+feedback feedback_body_check CHECK ((body <> ''::text))
+feedback feedback_pkey PRIMARY KEY (tenant_id, id)
+feedback feedback_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id)
+feedback feedback_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 jobs jobs_dependency_policy_check CHECK ((dependency_policy = ANY (ARRAY['all'::text, 'quorum'::text, 'any'::text])))
 jobs jobs_job_type_check CHECK ((job_type = ANY (ARRAY['PLAN'::text, 'EXECUTE'::text, 'RENDER'::text])))
 jobs jobs_max_attempts_check CHECK ((max_attempts > 0))
@@ -119,16 +217,36 @@ jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFE
 lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
 lane_steps lane_steps_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
 lane_steps lane_steps_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
+lanes lanes_model_check CHECK ((model <> ''::text))
+lanes lanes_ordinal_check CHECK ((ordinal > 0))
+lanes lanes_pkey PRIMARY KEY (tenant_id, id)
+lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
 notices notices_message_check CHECK ((message <> ''::text))
 notices notices_pkey PRIMARY KEY (tenant_id, id)
 notices notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
 notices notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+projects projects_name_check CHECK ((name <> ''::text))
+projects projects_pkey PRIMARY KEY (tenant_id, id)
+projects projects_tenant_id_brief_hash_fkey FOREIGN KEY (tenant_id, brief_hash) REFERENCES blobs(tenant_id, hash)
+projects projects_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+recipe_stages recipe_stages_pkey PRIMARY KEY (tenant_id, hash)
+recipe_stages recipe_stages_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+recipe_versions recipe_versions_pkey PRIMARY KEY (tenant_id, hash)
+recipe_versions recipe_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+resources resources_kind_check CHECK ((kind <> ''::text))
+resources resources_pkey PRIMARY KEY (tenant_id, id)
+resources resources_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
+resources resources_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 schema_migrations schema_migrations_pkey PRIMARY KEY (version)
+sessions sessions_chosen_by_check CHECK ((chosen_by = ANY (ARRAY['ballots'::text, 'person'::text])))
 sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text, 'budget'::text, 'approval'::text, 'storage'::text]))
 sessions sessions_max_running_check CHECK ((max_running > 0))
 sessions sessions_pkey PRIMARY KEY (tenant_id, id)
 sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'running'::text, 'awaiting_review'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+sessions sessions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+sessions sessions_tenant_id_recipe_hash_fkey FOREIGN KEY (tenant_id, recipe_hash) REFERENCES recipe_versions(tenant_id, hash)
 stage_runs stage_runs_pkey PRIMARY KEY (tenant_id, id)
 stage_runs stage_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
@@ -144,22 +262,38 @@ users users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 CREATE UNIQUE INDEX api_tokens_pkey ON public.api_tokens USING btree (tenant_id, id)
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (token_hash)
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
+CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
+CREATE UNIQUE INDEX contributions_pkey ON public.contributions USING btree (tenant_id, id)
+CREATE UNIQUE INDEX contributions_tenant_id_chain_id_ordinal_key ON public.contributions USING btree (tenant_id, chain_id, ordinal)
+CREATE INDEX documents_current ON public.documents USING btree (tenant_id, session_id) WHERE (NOT superseded)
+CREATE UNIQUE INDEX documents_pkey ON public.documents USING btree (tenant_id, id)
+CREATE UNIQUE INDEX documents_tenant_id_session_id_identity_version_key ON public.documents USING btree (tenant_id, session_id, identity, version)
 CREATE UNIQUE INDEX events_pkey ON public.events USING btree (tenant_id, tx, id)
 CREATE INDEX events_topic ON public.events USING btree (tenant_id, topic, tx, id)
+CREATE INDEX feedback_of_session ON public.feedback USING btree (tenant_id, session_id)
+CREATE UNIQUE INDEX feedback_pkey ON public.feedback USING btree (tenant_id, id)
 CREATE INDEX jobs_at_barrier ON public.jobs USING btree (tenant_id, stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
 CREATE INDEX jobs_children ON public.jobs USING btree (tenant_id, parent_job_id, status) WHERE counts
 CREATE INDEX jobs_due ON public.jobs USING btree (session_id, run_after, seq) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text]))
+CREATE INDEX jobs_lane_roots ON public.jobs USING btree (tenant_id, stage_run_id) WHERE ((lane_id IS NOT NULL) AND (step_key IS NULL))
 CREATE INDEX jobs_of_session ON public.jobs USING btree (tenant_id, session_id, seq)
-CREATE INDEX jobs_of_stage_run ON public.jobs USING btree (tenant_id, stage_run_id) WHERE (parent_job_id IS NULL)
 CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (tenant_id, id)
 CREATE INDEX jobs_running ON public.jobs USING btree (session_id, worker_id) WHERE (status = 'processing'::text)
 CREATE UNIQUE INDEX jobs_tenant_id_idempotency_key_key ON public.jobs USING btree (tenant_id, idempotency_key)
 CREATE INDEX jobs_waiting ON public.jobs USING btree (tenant_id, prerequisite_job_id) WHERE (status = 'waiting_for_prerequisite'::text)
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
+CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
+CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (tenant_id, id)
+CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (tenant_id, id)
+CREATE UNIQUE INDEX recipe_stages_pkey ON public.recipe_stages USING btree (tenant_id, hash)
+CREATE UNIQUE INDEX recipe_versions_pkey ON public.recipe_versions USING btree (tenant_id, hash)
+CREATE INDEX resources_of_project ON public.resources USING btree (tenant_id, project_id)
+CREATE UNIQUE INDEX resources_pkey ON public.resources USING btree (tenant_id, id)
 CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btree (version)
+CREATE INDEX sessions_of_project ON public.sessions USING btree (tenant_id, project_id)
 CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
 CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
 CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
@@ -170,11 +304,20 @@ CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenan
 
 -- row-level security
 api_tokens enabled=t forced=t
+blobs enabled=t forced=t
 concurrency_limits enabled=t forced=t
+contributions enabled=t forced=t
+documents enabled=t forced=t
 events enabled=t forced=t
+feedback enabled=t forced=t
 jobs enabled=t forced=t
 lane_steps enabled=t forced=t
+lanes enabled=t forced=t
 notices enabled=t forced=t
+projects enabled=t forced=t
+recipe_stages enabled=t forced=t
+recipe_versions enabled=t forced=t
+resources enabled=t forced=t
 schema_migrations enabled=f forced=f
 sessions enabled=t forced=t
 stage_runs enabled=t forced=t
@@ -184,16 +327,25 @@ users enabled=t forced=t
 -- policies
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+documents tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+feedback tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+projects tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+recipe_stages tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+recipe_versions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
@@ -206,16 +358,25 @@ users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_te
 -- grants
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
+blobs dialectic_app INSERT, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
 concurrency_limits dialectic_worker SELECT, UPDATE
+contributions dialectic_app INSERT, SELECT
+documents dialectic_app INSERT, SELECT, UPDATE
 events dialectic_app INSERT, SELECT
 events dialectic_worker INSERT, SELECT
+feedback dialectic_app INSERT, SELECT
 jobs dialectic_app INSERT, SELECT, UPDATE
 jobs dialectic_worker INSERT, SELECT, UPDATE
-lane_steps dialectic_app INSERT, SELECT, UPDATE
+lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
+lanes dialectic_app INSERT, SELECT
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
+projects dialectic_app INSERT, SELECT, UPDATE
+recipe_stages dialectic_app INSERT, SELECT
+recipe_versions dialectic_app INSERT, SELECT
+resources dialectic_app DELETE, INSERT, SELECT
 sessions dialectic_app INSERT, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
@@ -229,6 +390,7 @@ users dialectic_auth INSERT, SELECT
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
+CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.parent_job_id IS NULL) AND (new.lane_id IS NULL) AND (new.stage_run_id IS NOT NULL))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
 
@@ -387,6 +549,19 @@ begin
     where j.worker_id = of_worker and j.status = 'processing' for update skip locked)
   update jobs j set lease_until = app_now() + lease
   from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.fail_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update sessions set status = 'failed'
+  where tenant_id = new.tenant_id and id = new.session_id and status = 'running';
+  insert into events (tenant_id, topic, kind, payload)
+  values (new.tenant_id, 'session/' || new.session_id, 'session-changed',
+    jsonb_build_object('status', 'failed', 'error', new.error));
+  return null;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.handle_job_completion()
@@ -577,7 +752,7 @@ begin
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
   select tenant_id, stage_run_id, lane_id, '*', 'failed' from unnest(ended)
-  where parent_job_id is null and lane_id is not null and stage_run_id is not null
+  where step_key is null and lane_id is not null and stage_run_id is not null
     and status in ('failed', 'cancelled')
   on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
 
@@ -593,7 +768,7 @@ begin
       bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
     from jobs j
     where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
-      and j.parent_job_id is null
+      and j.lane_id is not null and j.step_key is null
   ) as o
   where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
 

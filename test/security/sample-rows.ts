@@ -15,6 +15,7 @@ const ALLOWED: Record<string, string> = {
   'notices.severity': 'info',
   'lane_steps.state': 'running',
   'jobs.job_type': 'EXECUTE',
+  'documents.kind': 'document',
 };
 
 const BY_TYPE: Record<string, () => unknown> = {
@@ -25,6 +26,7 @@ const BY_TYPE: Record<string, () => unknown> = {
   integer: () => 1,
   bigint: () => 1,
   jsonb: () => '{}',
+  json: () => '{}',
   'timestamp with time zone': () => new Date(),
   'double precision': () => 0.5,
   'text[]': () => ['a'],

@@ -52,7 +52,7 @@ create table lane_steps (
   primary key (tenant_id, stage_run_id, lane_id, step_key),
   foreign key (tenant_id, stage_run_id) references stage_runs
 );
-call isolate_table('lane_steps', 'select, insert, update');
+call isolate_table('lane_steps', 'select, insert, update, delete');
 call open_table('lane_steps', 'dialectic_worker', 'select, insert, update');
 
 -- How many jobs with a key (a provider, say) may run at once, over all workers.
@@ -118,7 +118,9 @@ create index jobs_children on jobs (tenant_id, parent_job_id, status) where coun
 create index jobs_waiting on jobs (tenant_id, prerequisite_job_id)
   where status = 'waiting_for_prerequisite';
 create index jobs_at_barrier on jobs (tenant_id, stage_run_id) where status = 'waiting_for_lanes';
-create index jobs_of_stage_run on jobs (tenant_id, stage_run_id) where parent_job_id is null;
+-- A lane's root plans its steps; it has a lane and no step of its own.
+create index jobs_lane_roots on jobs (tenant_id, stage_run_id)
+  where lane_id is not null and step_key is null;
 create index jobs_of_session on jobs (tenant_id, session_id, seq);
 call isolate_table('jobs', 'select, insert, update');
 call open_table('jobs', 'dialectic_worker', 'select, insert, update');
@@ -280,7 +282,7 @@ begin
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
   select tenant_id, stage_run_id, lane_id, '*', 'failed' from unnest(ended)
-  where parent_job_id is null and lane_id is not null and stage_run_id is not null
+  where step_key is null and lane_id is not null and stage_run_id is not null
     and status in ('failed', 'cancelled')
   on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
 
@@ -296,7 +298,7 @@ begin
       bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
     from jobs j
     where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
-      and j.parent_job_id is null
+      and j.lane_id is not null and j.step_key is null
   ) as o
   where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
 

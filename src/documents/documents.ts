@@ -1,0 +1,129 @@
+import type { Transaction } from '../db/database.ts';
+import { settleContribution } from '../planning/anchor.ts';
+import type { PlannedJob, SourceDocument } from '../planning/types.ts';
+import { newId } from '../platform/ids.ts';
+import { saveBlob } from './blobs.ts';
+
+export type NewContribution = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly jobId: string;
+  /** The first link of the job's chain of continuations. */
+  readonly chainId: string;
+  readonly text: string;
+  readonly finishReason: string;
+};
+
+/** Saves what one model call gave back, as the next chunk of its chain. */
+export async function saveContribution(tx: Transaction, chunk: NewContribution): Promise<string> {
+  const id = newId();
+  const blob = await saveBlob(tx, chunk.tenantId, chunk.text);
+  await tx.query(
+    `insert into contributions
+       (tenant_id, id, session_id, job_id, chain_id, ordinal, blob_hash, finish_reason)
+     select $1, $2, $3, $4, $5, coalesce(max(ordinal), 0) + 1, $6, $7
+     from contributions where tenant_id = $1 and chain_id = $5`,
+    [chunk.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
+  );
+  return id;
+}
+
+export type NewDocument = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly jobId: string;
+  readonly planned: PlannedJob;
+  /** The first chunk of the chain that made it. */
+  readonly contributionId: string;
+  readonly content: unknown;
+};
+
+/** Saves the assembled document of a finished chain as the newest version of its place. */
+export async function saveDocument(tx: Transaction, document: NewDocument): Promise<string> {
+  const { planned, contributionId, tenantId, sessionId } = document;
+  const settled = settleContribution(planned, contributionId);
+  const id = newId();
+  await tx.query(
+    `update documents set superseded = true
+     where tenant_id = $1 and session_id = $2 and identity = $3 and not superseded`,
+    [tenantId, sessionId, planned.identity],
+  );
+  await tx.query(
+    `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
+       document_key, lane_id, identity, version, job_id, contribution_id, source_group, anchor_id,
+       relationships, inputs, content)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
+       $14, $15, $16, $17
+     from documents where tenant_id = $1 and session_id = $3 and identity = $10`,
+    [
+      tenantId,
+      id,
+      sessionId,
+      planned.outputKind,
+      planned.iteration,
+      planned.stage,
+      planned.step,
+      planned.documentKey,
+      planned.laneId,
+      planned.identity,
+      document.jobId,
+      contributionId,
+      settled.sourceGroup,
+      'contributionId' in planned.anchor ? planned.anchor.contributionId : contributionId,
+      JSON.stringify(settled.relationships),
+      JSON.stringify(planned.inputs),
+      JSON.stringify(document.content),
+    ],
+  );
+  return id;
+}
+
+type DocumentRow = {
+  id: string;
+  identity: string;
+  kind: SourceDocument['kind'];
+  stage_key: string;
+  document_key: string | null;
+  iteration: number;
+  lane_id: string | null;
+  contribution_id: string | null;
+  source_group: string | null;
+  relationships: Record<string, string>;
+};
+
+/** The current version of everything that the steps of a session can be given. */
+export async function readSources(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+): Promise<SourceDocument[]> {
+  const rows = await tx.query<DocumentRow>(
+    `select id, identity, kind, stage_key, document_key, iteration, lane_id, contribution_id,
+       source_group, relationships
+     from documents where tenant_id = $1 and session_id = $2 and not superseded
+     union all
+     select f.id, 'feedback/' || f.iteration || '/' || f.stage_key || '/'
+         || coalesce(d.identity, '') || '/' || f.id, 'feedback', f.stage_key,
+       d.document_key, f.iteration, d.lane_id, null, d.source_group, '{}'::jsonb
+     from feedback f left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
+     where f.tenant_id = $1 and f.session_id = $2
+     union all
+     select r.id, 'project_resource/' || r.kind || '/' || r.name, 'project_resource', null, r.kind,
+       1, null, null, null, '{}'::jsonb
+     from resources r join sessions s on s.tenant_id = r.tenant_id and s.project_id = r.project_id
+     where r.tenant_id = $1 and s.id = $2`,
+    [tenantId, sessionId],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    identity: row.identity,
+    kind: row.kind,
+    stage: row.stage_key,
+    documentKey: row.document_key,
+    iteration: row.iteration,
+    laneId: row.lane_id,
+    contributionId: row.contribution_id,
+    sourceGroup: row.source_group,
+    relationships: row.relationships,
+  }));
+}

@@ -1,0 +1,173 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderMarkdown } from './render-markdown.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    summary: { type: 'string' },
+    options: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, why: { type: 'string' }, cost: {} },
+      },
+    },
+    'risks_&_mitigation': { type: 'array', items: { type: 'string' } },
+    status: { type: 'object', properties: { done: { type: 'array' } } },
+    open_questions: { type: 'array' },
+  },
+};
+const template = `# {{ document.title }}
+
+{{ content.summary | markdown }}
+{% for option in content.options %}
+## {{ option.name }}
+
+{{ option.why | markdown }}
+{% endfor %}
+{{ content["risks_&_mitigation"] | markdown }}
+`;
+const render = (content: Record<string, unknown>, over: object = {}) =>
+  renderMarkdown({ template, schema, content, document: { title: 'Plan' }, ...over });
+
+const letters = (text: string): string => text.replace(/&lt;|[^\p{L}\p{N}]/gu, '').toLowerCase();
+
+describe('renderMarkdown', () => {
+  test('lists become lists, records sub-sections, absent sections nothing', () => {
+    const { markdown, appended } = render({
+      summary: 'We build.',
+      options: [
+        { name: 'A', why: 'Cheap.' },
+        { name: 'B', why: 'Fast.' },
+      ],
+      'risks_&_mitigation': ['One', 'Two'],
+    });
+    expect(markdown).toBe(
+      '# Plan\n\nWe build.\n\n## A\n\nCheap.\n\n## B\n\nFast.\n\n- One\n- Two\n',
+    );
+    expect(appended).toEqual([]);
+  });
+
+  test('what has no place in the template gets one at the end', () => {
+    const { markdown, appended } = render({
+      summary: 'We build.',
+      options: [{ name: 'A', why: 'Cheap.', cost: 4711 }],
+      status: { done: ['Idea'] },
+      invented_by_the_model: [
+        { key: 'x', value: 1 },
+        { key: 'y', value: 2 },
+      ],
+    });
+    expect(appended).toEqual(['Options', 'Status', 'Invented by the model']);
+    expect(markdown).toContain('## Options\n\n### A\n\n**Cost:** 4711');
+    expect(markdown).toContain('## Status\n\n**Done:**\n\n- Idea');
+    expect(markdown).toContain('| Key | Value |\n| --- | --- |\n| x | 1 |\n| y | 2 |');
+  });
+
+  test('what a template looks at without printing it counts as left out', () => {
+    const looking = '# T\n{% if content.summary %}There is one.{% endif %}';
+    expect(render({ summary: 'Here it is.' }, { template: looking }).appended).toEqual(['Summary']);
+    const cut = '# T\n{{ content.summary | truncate: 5 }}';
+    expect(render({ summary: 'Here it is, at length.' }, { template: cut }).markdown).toContain(
+      '## Summary\n\nHere it is, at length.',
+    );
+  });
+
+  test('a section of another shape than the contract says is not lost either', () => {
+    const { markdown } = render({
+      summary: ['As', 'list'],
+      options: 'Only prose.',
+      status: 'Fine.',
+    });
+    expect(markdown).toContain('- As\n- list');
+    expect(markdown).toContain('## Options\n\nOnly prose.');
+    expect(markdown).toContain('## Status\n\nFine.');
+  });
+
+  test('open questions of all sections are gathered', () => {
+    const { markdown, openQuestions } = render({
+      options: [{ name: 'A', why: 'x', open_questions: ['Who pays?'] }],
+      open_questions: ['When?', ''],
+    });
+    expect(openQuestions).toEqual([
+      { question: 'Who pays?', where: ['Options', 'A'] },
+      { question: 'When?', where: [] },
+    ]);
+    expect(markdown).toMatch(/## All open questions\n\n- Who pays\? \(Options › A\)\n- When\?\n/);
+  });
+
+  test('an indented template makes no code of the document', () => {
+    const indented = template.replace(/^(?=.)/gm, '    ');
+    const content = { summary: 'We build.', options: [{ name: 'A', why: 'One.\n\nTwo.' }] };
+    expect(render(content, { template: indented })).toEqual(render(content));
+    const partly = template
+      .replace('## {{', '    ## {{')
+      .replace('{{ option.why', '      {{ option.why');
+    expect(render(content, { template: partly })).toEqual(render(content));
+  });
+
+  test('a value cannot break out of its place', () => {
+    const { markdown } = render({
+      summary: '# Not the title\n```\nopen',
+      options: [{ name: 'A\n# B\n<script>', why: '<div>\n[S1]: http://x' }],
+    });
+    expect(markdown.match(/^# .*$/gm)).toEqual(['# Plan']);
+    expect(markdown.match(/^## .*$/gm)).toEqual(['## A # B &lt;script>']);
+    expect(markdown).not.toMatch(/<(script|div)|^\[S1\]/m);
+    expect(markdown.match(/^```/gm)).toHaveLength(2);
+  });
+
+  test('rows of a table in a template hold their values', () => {
+    const table =
+      '| Name | Why |\n| --- | --- |\n{%- for o in content.options %}\n' +
+      '| {{ o.name }} | {{ o.why }} |\n{%- endfor %}';
+    const { markdown } = render({ options: [{ name: 'a|b', why: 'x\ny' }] }, { template: table });
+    expect(markdown).toContain('| a\\|b | x y |\n');
+  });
+
+  test('a name that nobody knows is an error, an absent one of the contract is not', () => {
+    expect(() => render({ summary: 'x' }, { template: '{{ content.sumary }}' })).toThrow(
+      /undefined variable: content\.sumary/,
+    );
+    expect(() => render({ summary: 'x' }, { template: '{{ content.summary | nope }}' })).toThrow();
+    expect(() => render({ summary: 'x' }, { template: '{% for %}' })).toThrow('template');
+    expect(render({ summary: 'x' }, { template: '{{ content.status.done }}' }).markdown).toBe(
+      '## Summary\n\nx\n',
+    );
+  });
+
+  test('code cannot be reached from a template', () => {
+    const reach = '{{ content.constructor }}{{ content.summary }}';
+    expect(() => render({ summary: 'x' }, { template: reach })).toThrow('undefined variable');
+  });
+
+  test('no text of any document is ever lost', () => {
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        fc.lorem({ mode: 'sentences', maxCount: 2 }),
+        fc.string(),
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(fc.lorem({ maxCount: 1 }), tie('any'), { maxKeys: 3, noNullPrototype: true }),
+      ),
+    })).any;
+    const content = fc.dictionary(
+      fc.oneof(fc.constantFrom(...Object.keys(schema.properties)), fc.lorem({ maxCount: 1 })),
+      value,
+      { noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(content, (document) => {
+        const shown = letters(render(document).markdown);
+        for (const text of textsIn(document)) expect(shown).toContain(letters(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value.replaceAll('&lt;', '')];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

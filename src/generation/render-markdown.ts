@@ -1,0 +1,183 @@
+import { Liquid } from 'liquidjs';
+import { DialecticError } from '../platform/errors.ts';
+import type { ContractSchema } from './check-contract.ts';
+import { isRecord } from './json-reader.ts';
+import { humanise, isBlank, toMarkdown, toTable } from './markdown-blocks.ts';
+import { dedent, safeBlock, safeCell, safeInline } from './markdown-text.ts';
+import { gatherOpenQuestions, type OpenQuestion } from './open-questions.ts';
+import { leftOver, type Path, track } from './tracked.ts';
+
+export type RenderInput = {
+  /** LiquidJS; sees `document` and `content`. */
+  readonly template: string;
+  readonly schema: ContractSchema;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly document: Readonly<Record<string, unknown>> & { readonly title: string };
+  /** Texts that the template may include, by name. */
+  readonly partials?: Readonly<Record<string, string>>;
+};
+
+export type RenderedDocument = {
+  readonly markdown: string;
+  readonly openQuestions: readonly OpenQuestion[];
+  /** Titles of the sections that the template had no place for. */
+  readonly appended: readonly string[];
+};
+
+/**
+ * Turns a validated document into Markdown. The template is strict: a name that neither the
+ * contract nor the document knows is an error. Whatever of the document does not show in the
+ * result gets a place at the end, so that nothing is lost to a template.
+ */
+export function renderMarkdown(input: RenderInput): RenderedDocument {
+  const fitted = fit(input.schema, structuredClone(input.content));
+  const tracked = track(fitted);
+  const body = renderTemplate(input, tracked.value);
+  const shown = lettersOf(body);
+  const hasPlace = (path: Path, scalar: unknown): boolean =>
+    tracked.wasRead(path) && (typeof scalar !== 'string' || shown.includes(lettersOf(scalar)));
+  const rest = leftOver(input.content, hasPlace);
+  const appended = Object.entries(isRecord(rest) ? rest : {});
+  const blocks = appended.map(
+    ([key, value]) => `## ${safeInline(humanise(key))}\n\n${toMarkdown(value, 3)}`,
+  );
+  const openQuestions = gatherOpenQuestions(input.content);
+  return {
+    markdown: joinBlocks([body, ...blocks, renderQuestions(openQuestions)]),
+    openQuestions,
+    appended: appended.map(([key]) => humanise(key)),
+  };
+}
+
+/** Questions within sections are easily missed, so that all are listed once more in one place. */
+function renderQuestions(questions: readonly OpenQuestion[]): string {
+  if (questions.every(({ where }) => where.length === 0)) return '';
+  const lines = questions.map(({ question, where }) => {
+    const origin = where.length > 0 ? ` (${where.map(safeInline).join(' › ')})` : '';
+    return `- ${safeInline(question)}${origin}`;
+  });
+  return `## All open questions\n\n${lines.join('\n')}`;
+}
+
+const joinBlocks = (blocks: readonly string[]): string =>
+  `${blocks
+    .map((block) => block.trim())
+    .filter(Boolean)
+    .join('\n\n')}\n`;
+
+const lettersOf = (text: string): string => text.replace(/&lt;|[^\p{L}\p{N}]/gu, '').toLowerCase();
+
+function renderTemplate(input: RenderInput, content: unknown): string {
+  const engine = createEngine(input.partials ?? {});
+  const scope = { document: input.document, content };
+  try {
+    const template = engine.parse(prepareTemplate(input.template));
+    try {
+      return tidy(String(engine.renderSync(template, scope)));
+    } catch (error) {
+      if (!isAbsentField(error, input.schema)) throw error;
+      return tidy(String(engine.renderSync(template, scope, { strictVariables: false })));
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new DialecticError('template_invalid', `The template fails: ${message}`, {
+      cause: error,
+      details: { document: input.document.title },
+    });
+  }
+}
+
+/** A field that the contract knows, within an optional record that the document lacks. */
+function isAbsentField(error: unknown, schema: ContractSchema): boolean {
+  const name = /undefined variable: content\.([\w.-]+)/.exec(String(error))?.[1];
+  let node: unknown = schema;
+  for (const key of name?.split('.') ?? ['']) {
+    const properties = isRecord(node) ? node['properties'] : undefined;
+    node = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  }
+  return node !== undefined;
+}
+
+/** What a filter of ours made: already safe, so that printing leaves it alone. */
+type Rendered = { readonly rendered: string; toString(): string };
+const rendered = (text: string): Rendered => ({ rendered: text, toString: () => text });
+const isRendered = (value: unknown): value is Rendered =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'rendered');
+
+function createEngine(partials: Readonly<Record<string, string>>): Liquid {
+  const prepared = Object.entries(partials).map(([name, text]) => [name, prepareTemplate(text)]);
+  const engine = new Liquid({
+    templates: Object.fromEntries(prepared) as Record<string, string>,
+    strictVariables: true,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    outputEscape: print,
+    parseLimit: 2_000_000,
+    renderLimit: 5_000,
+    memoryLimit: 200_000_000,
+  });
+  engine.registerFilter('markdown', (value, level = 3) =>
+    rendered(toMarkdown(value, Number(level))),
+  );
+  engine.registerFilter('table', (value) => rendered(toTable(value)));
+  engine.registerFilter('inline', (value) => rendered(safeInline(plain(value))));
+  engine.registerFilter('cell', (value) => rendered(safeCell(plain(value))));
+  return engine;
+}
+
+const plain = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  if (isRendered(value)) return value.rendered;
+  return typeof value === 'string' ? value : toMarkdown(value);
+};
+
+function print(value: unknown): string {
+  if (isRendered(value)) return value.rendered;
+  if (typeof value !== 'string') return plain(value);
+  return value.trim().includes('\n') ? safeBlock(value, 3) : safeInline(value);
+}
+
+/**
+ * Makes a template's indentation harmless: four spaces before a heading or a block would turn it
+ * into code. In headings and rows of tables, values are kept on their line.
+ */
+function prepareTemplate(template: string): string {
+  return dedent(template)
+    .split('\n')
+    .map((line) =>
+      line.replace(/^\s+(?=#{1,6}\s|\{%|\{\{[^}]*\|\s*(?:markdown|table)\b[^}]*\}\}\s*$)/, ''),
+    )
+    .map((line) => {
+      if (/^#{1,6}\s/.test(line)) return line.replace(/\s*(-?\}\})/g, ' | inline $1');
+      return /^\s*\|.*\|\s*$/.test(line) ? line.replace(/\s*(-?\}\})/g, ' | cell $1') : line;
+    })
+    .join('\n');
+}
+
+/** More than one empty line means nothing in Markdown, except within code. */
+function tidy(text: string): string {
+  return text
+    .split(/(^ {0,3}`{3,}[\s\S]*?^ {0,3}`{3,}[ \t]*$)/m)
+    .map((part, index) =>
+      index % 2 === 1 ? part : part.replace(/\n[ \t]*(?:\n[ \t]*)+\n/g, '\n\n'),
+    )
+    .join('');
+}
+
+/** The value with every field that the contract knows, null where the document has none. */
+function fit(schema: unknown, value: unknown): unknown {
+  if (!isRecord(schema) || value === null || value === undefined) return value ?? null;
+  const { properties, items } = schema;
+  if (isRecord(properties)) {
+    if (!isRecord(value)) return null;
+    const known = Object.entries(properties).map(([key, child]) => [
+      key,
+      Object.hasOwn(value, key) ? fit(child, value[key]) : null,
+    ]);
+    return { ...value, ...(Object.fromEntries(known) as Record<string, unknown>) };
+  }
+  if (!isRecord(items)) return value;
+  const list = Array.isArray(value) ? value : [value];
+  return list.map((item: unknown) => fit(items, item)).filter((item) => !isBlank(item));
+}

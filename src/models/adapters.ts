@@ -1,0 +1,72 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { SendHttp } from '../platform/http.ts';
+import type { ProviderConfig, ProviderKind } from './config.ts';
+import { resolveEndpoint } from './endpoint.ts';
+import type { ModelId } from './model-id.ts';
+
+/** Servers of one's own often want no key, but the adapters insist on one. */
+const NO_KEY = 'none';
+
+/** Claude models from before native structured output; they get the contract by prompt alone. */
+const CLAUDE_WITHOUT_SCHEMA = /claude-(instant|2|3|(opus|sonnet)-4-(0|2025))/;
+
+/**
+ * Opens the AI SDK's model for an id. Its core package is left out: it parses, retries and warns
+ * on its own, while a call here wants one request and the text as it came. Each provider's
+ * package is loaded on first use (openai takes 90 ms).
+ */
+export async function openLanguageModel(
+  id: ModelId,
+  provider: ProviderConfig,
+  fetch: SendHttp,
+): Promise<LanguageModelV4> {
+  const { baseUrl: baseURL, apiKey } = resolveEndpoint(id.provider, provider);
+  const headers = provider.headers ?? {};
+  const settings = { baseURL, headers, fetch, apiKey: apiKey ?? NO_KEY };
+  if (provider.kind === 'openai') {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    const openai = createOpenAI(settings);
+    return provider.api === 'chat' ? openai.chat(id.name) : openai.responses(id.name);
+  }
+  if (provider.kind === 'anthropic') {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic(settings)(id.name);
+  }
+  if (provider.kind === 'google') {
+    const { createGoogle } = await import('@ai-sdk/google');
+    return createGoogle(settings)(id.name);
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return createOpenAICompatible({
+    ...settings,
+    name: id.provider,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  })(id.name);
+}
+
+/** Whether a schema may be sent at all. */
+export function takesSchema(id: ModelId, provider: ProviderConfig): boolean {
+  if (provider.structuredOutputs !== undefined) return provider.structuredOutputs;
+  return provider.kind !== 'anthropic' || !CLAUDE_WITHOUT_SCHEMA.test(id.name);
+}
+
+/**
+ * Settings of ours for each adapter. Strict schemas are off, because strict mode wants every
+ * property required, and contracts have optional sections. Claude gets the native output format,
+ * never the tool in its place: with a tool the adapter holds text back until the end.
+ */
+export function providerOptionsFor(
+  provider: ProviderConfig,
+  cacheKey: string | undefined,
+  extra: SharedV4ProviderOptions[string] = {},
+): SharedV4ProviderOptions {
+  const cache = cacheKey ? { promptCacheKey: cacheKey } : {};
+  const all: Record<ProviderKind, SharedV4ProviderOptions> = {
+    openai: { openai: { store: false, strictJsonSchema: false, ...cache, ...extra } },
+    anthropic: { anthropic: { structuredOutputMode: 'outputFormat', ...extra } },
+    google: { google: extra },
+    compatible: { openaiCompatible: { strictJsonSchema: false, ...extra } },
+  };
+  return all[provider.kind];
+}

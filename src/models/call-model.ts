@@ -1,0 +1,136 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { SendHttp } from '../platform/http.ts';
+import { openLanguageModel } from './adapters.ts';
+import { buildCall } from './build-call.ts';
+import { createCheckedFetch } from './checked-fetch.ts';
+import { classifyError } from './classify-error.ts';
+import type { ModelConfig, ProviderConfig } from './config.ts';
+import type { ModelId } from './model-id.ts';
+import { normaliseFinish, normaliseUsage } from './normalise.ts';
+import { createNameRestorer } from './restore-names.ts';
+import { type CallOutcome, streamCall, wholeCall } from './run-call.ts';
+import { loadTokenCounter } from './tokens.ts';
+import type { CallOptions, ModelRequest, ModelResult, TokenUsage } from './types.ts';
+import { DEFAULT_TIMEOUTS, type ModelClock, startWatchdog, type TimeLimits } from './watchdog.ts';
+
+/** What a call needs from the world. */
+export type Outside = { readonly clock: ModelClock; readonly send: SendHttp };
+
+/** One request with what its provider is configured to. */
+export type Call = {
+  readonly request: ModelRequest;
+  readonly id: ModelId;
+  readonly provider: ProviderConfig;
+  readonly model: ModelConfig | undefined;
+  readonly options: CallOptions;
+};
+
+/** Sends one request and gives what came of it one shape; throws only where no text arrived. */
+export async function callModel(call: Call, { clock, send }: Outside): Promise<ModelResult> {
+  const { request, id, provider, options } = call;
+  const stream = options.stream ?? provider.streaming ?? true;
+  const built = buildCall(request, id, provider, call.model);
+  const watchdog = startWatchdog(limitsFor(provider, stream), clock);
+  const listener = guardListener(options.onDelta);
+  try {
+    const fetch = createCheckedFetch(send, stream, () => watchdog.touch());
+    const model = await openLanguageModel(id, provider, fetch);
+    const signals = [watchdog.signal, ...(options.signal ? [options.signal] : [])];
+    const outcome = await (stream ? streamCall : wholeCall)(
+      model,
+      { ...built.options, abortSignal: AbortSignal.any(signals) },
+      createNameRestorer(built.renamed),
+      (text) => listener.onDelta(text),
+    );
+    listener.rethrow();
+    const failure = nameFailure(outcome, call, watchdog.signal);
+    return await toResult(request, outcome, failure);
+  } finally {
+    watchdog.stop();
+  }
+}
+
+/** A whole answer comes with its first byte. */
+function limitsFor({ timeouts = {} }: ProviderConfig, stream: boolean): TimeLimits {
+  const { firstByteMs, silenceMs, totalMs } = timeouts;
+  const whole = totalMs ?? DEFAULT_TIMEOUTS.totalMs;
+  return {
+    firstByteMs: stream ? (firstByteMs ?? DEFAULT_TIMEOUTS.firstByteMs) : whole,
+    silenceMs: silenceMs ?? DEFAULT_TIMEOUTS.silenceMs,
+    totalMs: whole,
+  };
+}
+
+/** A fault of the listener ends the call, but is its own and not the provider's. */
+function guardListener(onDelta: CallOptions['onDelta']) {
+  let fault: { readonly error: unknown } | undefined;
+  return {
+    onDelta(text: string): void {
+      try {
+        if (!fault) onDelta?.(text);
+      } catch (error) {
+        fault = { error };
+        throw error;
+      }
+    },
+    rethrow(): void {
+      if (fault) throw fault.error;
+    },
+  };
+}
+
+function nameFailure(
+  outcome: CallOutcome,
+  { id, provider, options }: Call,
+  watched: AbortSignal,
+): DialecticError | undefined {
+  const context = { provider: id.provider, model: id.name };
+  if (outcome.failure !== undefined) {
+    if (watched.aborted) return watched.reason as DialecticError;
+    if (options.signal?.aborted) return abortedError(id);
+    return classifyError(outcome.failure, context, provider.apiKey ? [provider.apiKey] : []);
+  }
+  const finish = normaliseFinish(outcome.finishReason);
+  if (finish !== 'interrupted' && finish !== 'error') return undefined;
+  return new DialecticError(
+    'provider_bad_response',
+    `${id.provider}/${id.name}: the answer ended without a reason to.`,
+    { details: context },
+  );
+}
+
+async function toResult(
+  request: ModelRequest,
+  outcome: CallOutcome,
+  failure: DialecticError | undefined,
+): Promise<ModelResult> {
+  if (failure && outcome.text === '') throw failure;
+  const finish = normaliseFinish(outcome.finishReason);
+  return {
+    text: outcome.text,
+    finishReason: outcome.failure === undefined ? finish : 'interrupted',
+    usage: normaliseUsage(outcome.usage) ?? (await estimateUsage(request, outcome.text)),
+    ...(failure ? { error: failure } : {}),
+    raw: {
+      finishReason: outcome.finishReason?.raw ?? null,
+      responseId: outcome.responseId,
+      usage: outcome.usage?.raw ?? null,
+      warnings: outcome.warnings,
+    },
+  };
+}
+
+async function estimateUsage(request: ModelRequest, text: string): Promise<TokenUsage> {
+  const counter = await loadTokenCounter();
+  return {
+    inputTokens: counter.countRequest(request),
+    outputTokens: counter.count(request.model, text),
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    estimated: true,
+  };
+}
+
+/** The user stopped it: nobody's fault. */
+export const abortedError = (id: ModelId): DialecticError =>
+  new DialecticError('provider_call_aborted', `${id.provider}/${id.name}: stopped by request.`);

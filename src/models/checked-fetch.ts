@@ -1,0 +1,41 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { SendHttp } from '../platform/http.ts';
+
+/**
+ * Wraps the client for one provider: a successful answer of the wrong content type is an error
+ * (a login page must never become a document), redirects are not followed (they would carry key
+ * and prompt elsewhere), and every byte that arrives is reported.
+ */
+export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () => void): SendHttp {
+  return async (input, init) => {
+    const response = await send(input, { ...init, redirect: 'manual' });
+    const type = (response.headers.get('content-type') ?? '').toLowerCase();
+    if (response.ok && !isExpected(type, stream)) {
+      await response.body?.cancel();
+      throw new DialecticError(
+        'provider_bad_response',
+        `The answer is "${type.slice(0, 80)}" instead of ${stream ? 'a stream' : 'JSON'}.`,
+        { details: { contentType: type.slice(0, 80), status: response.status } },
+      );
+    }
+    if (!response.body) return response;
+    const body = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          onByte();
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+    const { status, statusText, headers } = response;
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+/** A missing or unspecific type is let through: parsing decides. */
+function isExpected(type: string, stream: boolean): boolean {
+  const essence = type.split(';')[0]!.trim();
+  if (essence === '' || essence === 'application/octet-stream') return true;
+  if (stream) return essence === 'text/event-stream';
+  return essence === 'text/plain' || /^application\/([\w.+-]+\+)?json$/.test(essence);
+}

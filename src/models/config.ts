@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { DialecticError } from '../platform/errors.ts';
+
+const price = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cachedInput: z.number().nonnegative().optional(),
+  cacheWrite: z.number().nonnegative().optional(),
+});
+
+const timeouts = z.strictObject({
+  firstByteMs: z.number().int().positive().optional(),
+  silenceMs: z.number().int().positive().optional(),
+  totalMs: z.number().int().positive().optional(),
+});
+
+const provider = z.strictObject({
+  kind: z.enum(['openai', 'anthropic', 'google', 'compatible']).optional(),
+  apiKey: z.string().min(1).optional(),
+  apiKeyEnv: z.string().min(1).optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  concurrency: z.number().int().positive().optional(),
+  streaming: z.boolean().optional(),
+  structuredOutputs: z.boolean().optional(),
+  /** OpenAI only: the responses API by default; many proxies speak nothing but chat. */
+  api: z.enum(['responses', 'chat']).optional(),
+  /** Runs on the user's own machine: costs nothing, needs no key. */
+  local: z.boolean().optional(),
+  timeouts: timeouts.optional(),
+});
+
+const model = z.strictObject({
+  windowTokens: z.number().int().positive().optional(),
+  maxOutputTokens: z.number().int().positive().optional(),
+  price: price.optional(),
+  /** Passed to the provider's adapter as they are, for example `{ reasoningEffort: low }`. */
+  options: z.record(z.string(), z.json()).optional(),
+});
+
+const fileSchema = z.object({
+  providers: z.record(z.string().regex(/^[a-z][a-z0-9_-]*$/), provider).optional(),
+  models: z.record(z.string(), model).optional(),
+});
+
+export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
+/** USD for a million tokens, which is the same number as micro-USD for one. */
+export type PriceOverride = z.infer<typeof price>;
+export type ProviderConfig = Omit<z.infer<typeof provider>, 'kind' | 'apiKeyEnv'> & {
+  kind: ProviderKind;
+};
+export type ModelConfig = z.infer<typeof model>;
+
+/** Everything that the models room needs to know; nothing in it is read from the environment. */
+export type ModelsConfig = {
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+  readonly models: Readonly<Record<string, ModelConfig>>;
+};
+
+type Preset = ProviderConfig & {
+  readonly keyNames: readonly string[];
+  readonly urlNames: readonly string[];
+};
+
+const local = (baseUrl: string, name: string): Preset => ({
+  kind: 'compatible',
+  local: true,
+  baseUrl,
+  concurrency: 1,
+  keyNames: [`${name}_API_KEY`],
+  urlNames: [`${name}_BASE_URL`],
+});
+
+const PRESETS: Readonly<Record<string, Preset>> = {
+  openai: { kind: 'openai', keyNames: ['OPENAI_API_KEY'], urlNames: ['OPENAI_BASE_URL'] },
+  anthropic: {
+    kind: 'anthropic',
+    keyNames: ['ANTHROPIC_API_KEY'],
+    urlNames: ['ANTHROPIC_BASE_URL'],
+  },
+  google: {
+    kind: 'google',
+    keyNames: ['GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+    urlNames: ['GOOGLE_BASE_URL'],
+  },
+  compatible: {
+    kind: 'compatible',
+    keyNames: ['DIALECTIC_API_KEY'],
+    urlNames: ['DIALECTIC_BASE_URL'],
+  },
+  openrouter: {
+    kind: 'compatible',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    keyNames: ['OPENROUTER_API_KEY'],
+    urlNames: ['OPENROUTER_BASE_URL'],
+  },
+  ollama: local('http://127.0.0.1:11434/v1', 'OLLAMA'),
+  llamacpp: local('http://127.0.0.1:8080/v1', 'LLAMACPP'),
+  vllm: local('http://127.0.0.1:8000/v1', 'VLLM'),
+};
+
+const UNNAMED: Preset = { kind: 'compatible', keyNames: [], urlNames: [] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Puts the configuration together: presets, then the parsed `dialectic.config.*`, then the
+ * environment, which wins because it is what a person types for one run.
+ */
+export function readModelsConfig(environment: Environment, file: unknown = {}): ModelsConfig {
+  const parsed = fileSchema.safeParse(file ?? {});
+  if (!parsed.success) {
+    throw new DialecticError(
+      'usage_invalid',
+      `The configuration is not valid. ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const fromFile = parsed.data.providers ?? {};
+  const names = new Set([...Object.keys(PRESETS), ...Object.keys(fromFile)]);
+  const providers: Record<string, ProviderConfig> = {};
+  for (const name of names) providers[name] = mergeProvider(name, fromFile[name], environment);
+  return { providers, models: parsed.data.models ?? {} };
+}
+
+function mergeProvider(
+  name: string,
+  fromFile: z.infer<typeof provider> | undefined,
+  environment: Environment,
+): ProviderConfig {
+  const { keyNames, urlNames, ...preset } = PRESETS[name] ?? UNNAMED;
+  const { apiKeyEnv, ...own } = fromFile ?? {};
+  const first = (variables: readonly string[]): string | undefined =>
+    variables.map((variable) => environment[variable]?.trim()).find(Boolean);
+  const apiKey = first(apiKeyEnv ? [apiKeyEnv, ...keyNames] : keyNames) ?? own.apiKey;
+  const baseUrl = first(urlNames) ?? own.baseUrl ?? preset.baseUrl;
+  if (baseUrl !== undefined) checkUrl(name, baseUrl);
+  return {
+    ...preset,
+    ...own,
+    kind: own.kind ?? preset.kind,
+    ...(apiKey ? { apiKey } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+  };
+}
+
+function checkUrl(provider: string, baseUrl: string): void {
+  const url = URL.parse(baseUrl);
+  if (url && /^https?:$/.test(url.protocol)) return;
+  throw new DialecticError('usage_invalid', `"${baseUrl}" is no http(s) address for ${provider}.`);
+}

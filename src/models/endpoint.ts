@@ -1,0 +1,32 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { ProviderConfig, ProviderKind } from './config.ts';
+
+const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> = {
+  openai: { origin: 'https://api.openai.com', path: '/v1' },
+  anthropic: { origin: 'https://api.anthropic.com', path: '/v1' },
+  google: { origin: 'https://generativelanguage.googleapis.com', path: '/v1beta' },
+  compatible: { path: '/v1' },
+};
+
+export type Endpoint = { readonly baseUrl: string; readonly apiKey: string | undefined };
+
+/** Whether a call could be tried: an address of the user's own, or a hosted one with a key. */
+export function isConfigured(provider: ProviderConfig): boolean {
+  if (provider.kind !== 'compatible') return Boolean(provider.apiKey ?? provider.baseUrl);
+  const needsKey = provider.baseUrl?.startsWith('https://openrouter.ai/') ?? false;
+  return provider.baseUrl !== undefined && (!needsKey || provider.apiKey !== undefined);
+}
+
+/** Address and key of a provider; a bare origin gets the version path that the API lives under. */
+export function resolveEndpoint(name: string, provider: ProviderConfig): Endpoint {
+  if (!isConfigured(provider)) {
+    const need = provider.kind === 'compatible' && !provider.baseUrl ? 'base URL' : 'key';
+    throw new DialecticError('provider_not_configured', `There is no ${need} for "${name}".`, {
+      details: { provider: name },
+    });
+  }
+  const { origin, path } = HOSTED[provider.kind];
+  const url = new URL(provider.baseUrl ?? `${origin}${path}`);
+  if (url.pathname === '/') url.pathname = path;
+  return { baseUrl: url.href.replace(/\/+$/, ''), apiKey: provider.apiKey };
+}

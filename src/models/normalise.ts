@@ -1,0 +1,39 @@
+import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type { FinishReason, TokenUsage } from './types.ts';
+
+/** One word for the many in use; what nobody knows counts as cut, so that it gets checked. */
+export function normaliseFinish(finish: LanguageModelV4FinishReason | undefined): FinishReason {
+  switch (finish?.unified) {
+    case 'stop':
+    case 'length':
+    case 'error':
+      return finish.unified;
+    case 'content-filter':
+      return 'content_filter';
+    case 'other':
+      return fromRaw(finish.raw ?? '');
+    default:
+      return 'interrupted';
+  }
+}
+
+function fromRaw(raw: string): FinishReason {
+  if (/length|max_?(output_?|new_?)?tokens|truncat|token_limit/i.test(raw)) return 'length';
+  if (/^(stop|eos|end|complete)/i.test(raw)) return 'stop';
+  if (/filter|safety|refus/i.test(raw)) return 'content_filter';
+  return 'interrupted';
+}
+
+/** The provider's counts, or nothing where it reported none. */
+export function normaliseUsage(usage: LanguageModelV4Usage | undefined): TokenUsage | null {
+  const { total: inputTokens, cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? {};
+  const outputTokens = usage?.outputTokens.total;
+  if (!inputTokens || outputTokens === undefined) return null;
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    estimated: false,
+  };
+}

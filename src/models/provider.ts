@@ -1,0 +1,80 @@
+import { DialecticError } from '../platform/errors.ts';
+import { sendHttp } from '../platform/http.ts';
+import { abortedError, callModel, type Outside } from './call-model.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import type { ModelsConfig, ProviderConfig } from './config.ts';
+import { parseModelId } from './model-id.ts';
+import type { ModelProvider, ModelResult } from './types.ts';
+import { systemClock } from './watchdog.ts';
+
+const DEFAULT_CONCURRENCY = 8;
+
+/** Codes that tell that the provider itself is in trouble. */
+const TROUBLE = new Set([
+  'provider_unavailable',
+  'provider_unreachable',
+  'provider_timeout',
+  'provider_bad_response',
+]);
+
+type Line = { readonly breaker: CircuitBreaker; readonly limit: ConcurrencyLimit };
+
+/** All configured providers behind one door; ids choose among them. */
+export function createModelProvider(
+  config: ModelsConfig,
+  outside: Partial<Outside> = {},
+): ModelProvider {
+  const { clock = systemClock, send = sendHttp } = outside;
+  const lines = new Map<string, Line>();
+
+  function lineOf(name: string, provider: ProviderConfig): Line {
+    const known = lines.get(name);
+    if (known) return known;
+    const line = {
+      breaker: createCircuitBreaker(name, clock.nowMs),
+      limit: createConcurrencyLimit(provider.concurrency ?? DEFAULT_CONCURRENCY),
+    };
+    lines.set(name, line);
+    return line;
+  }
+
+  return {
+    async generate(request, options = {}) {
+      const id = parseModelId(request.model);
+      const provider = config.providers[id.provider];
+      if (!provider) {
+        throw new DialecticError('provider_not_configured', `No provider "${id.provider}".`, {
+          details: { provider: id.provider, known: Object.keys(config.providers) },
+        });
+      }
+      const { breaker, limit } = lineOf(id.provider, provider);
+      try {
+        return await limit.run(async () => {
+          breaker.enter();
+          const call = { request, id, provider, model: config.models[request.model], options };
+          return await report(breaker, () => callModel(call, { clock, send }));
+        }, options.signal);
+      } catch (error) {
+        throw options.signal?.aborted ? abortedError(id) : error;
+      }
+    },
+  };
+}
+
+async function report(
+  breaker: CircuitBreaker,
+  call: () => Promise<ModelResult>,
+): Promise<ModelResult> {
+  try {
+    const result = await call();
+    breaker.succeed();
+    return result;
+  } catch (error) {
+    const code = error instanceof DialecticError ? error.code : 'internal_error';
+    if (TROUBLE.has(code)) breaker.fail();
+    else if (code.startsWith('provider_') && code !== 'provider_call_aborted') breaker.succeed();
+    else breaker.leave();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4Usage,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import type { NameRestorer } from './restore-names.ts';
+
+/** What came out of one request, whatever way it ended. */
+export type CallOutcome = {
+  text: string;
+  finishReason: LanguageModelV4FinishReason | undefined;
+  usage: LanguageModelV4Usage | undefined;
+  responseId: string | null;
+  warnings: string[];
+  /** What ended the answer before its time, as it was thrown. */
+  failure: unknown;
+};
+
+/**
+ * Streams one answer. It never throws for what the provider does: the text that arrived before
+ * a fault was paid for and is returned with the fault beside it.
+ */
+export async function streamCall(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  names: NameRestorer,
+  onDelta: (text: string) => void,
+): Promise<CallOutcome> {
+  const outcome = emptyOutcome();
+  const receive = (text: string): void => {
+    if (text === '') return;
+    outcome.text += text;
+    onDelta(text);
+  };
+  try {
+    const { stream } = await model.doStream(options);
+    for await (const part of stream) {
+      if (part.type === 'text-delta') receive(names.push(part.delta));
+      else if (part.type === 'stream-start') outcome.warnings = part.warnings.map(describeWarning);
+      else if (part.type === 'response-metadata') outcome.responseId = part.id ?? null;
+      else if (part.type === 'finish') {
+        outcome.finishReason = part.finishReason;
+        outcome.usage = part.usage;
+      } else if (part.type === 'error') {
+        // Nothing may be taken after a fault: text from behind a gap would pass for whole.
+        outcome.failure = part.error;
+        break;
+      }
+    }
+  } catch (error) {
+    outcome.failure = error;
+  }
+  receive(names.flush());
+  return outcome;
+}
+
+/** Asks for the whole answer at once; a fault leaves no text. */
+export async function wholeCall(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+  names: NameRestorer,
+  onDelta: (text: string) => void,
+): Promise<CallOutcome> {
+  const outcome = emptyOutcome();
+  try {
+    const result = await model.doGenerate(options);
+    const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    outcome.text = names.push(text) + names.flush();
+    outcome.finishReason = result.finishReason;
+    outcome.usage = result.usage;
+    outcome.responseId = result.response?.id ?? null;
+    outcome.warnings = result.warnings.map(describeWarning);
+  } catch (error) {
+    outcome.failure = error;
+  }
+  if (outcome.text !== '') onDelta(outcome.text);
+  return outcome;
+}
+
+const emptyOutcome = (): CallOutcome => ({
+  text: '',
+  finishReason: undefined,
+  usage: undefined,
+  responseId: null,
+  warnings: [],
+  failure: undefined,
+});
+
+function describeWarning(warning: SharedV4Warning): string {
+  const { type, ...rest } = warning;
+  return `${type}: ${Object.values(rest).join(': ')}`;
+}

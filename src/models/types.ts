@@ -1,0 +1,69 @@
+import type { DialecticError } from '../platform/errors.ts';
+
+/** A JSON Schema as plain data; contracts come as YAML and are passed on unchanged. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** One turn of the conversation after the system instruction. */
+export type ModelMessage = { readonly role: 'user' | 'assistant'; readonly content: string };
+
+/** What the answer has to look like; `name` is `<stage>__<document_key>`. */
+type OutputSchema = { readonly name: string; readonly schema: JsonSchema };
+
+/** One request in the shape that every provider gets it from. */
+export type ModelRequest = {
+  /** `provider/model`, for example `openai/gpt-5` or `ollama/llama3.3`. */
+  readonly model: string;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly schema?: OutputSchema;
+  readonly maxOutputTokens?: number;
+  /** How many leading messages stay byte-identical between calls, for the provider's cache. */
+  readonly cacheablePrefixCount?: number;
+  /** Routes requests with a common prefix to one cache where the provider offers that. */
+  readonly cacheKey?: string;
+};
+
+/**
+ * Why the text ended. `interrupted`: it was cut and what arrived is in `text`; `error`: the
+ * provider itself says that the answer is spoilt.
+ */
+export type FinishReason = 'stop' | 'length' | 'content_filter' | 'interrupted' | 'error';
+
+/** Tokens as the provider bills them; `inputTokens` includes the cached and the cache-written. */
+export type TokenUsage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  /** True where the provider reported nothing and the counts are ours. */
+  readonly estimated: boolean;
+};
+
+/** What the provider said beside the text, for the record. */
+type RawResponse = {
+  readonly finishReason: string | null;
+  readonly responseId: string | null;
+  readonly usage: unknown;
+  readonly warnings: readonly string[];
+};
+
+export type ModelResult = {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: TokenUsage;
+  /** Why an `interrupted` or `error` answer ended early. */
+  readonly error?: DialecticError;
+  readonly raw: RawResponse;
+};
+
+export type CallOptions = {
+  readonly signal?: AbortSignal;
+  readonly onDelta?: (text: string) => void;
+  /** False asks for the whole answer at once; true is the default. */
+  readonly stream?: boolean;
+};
+
+/** The one door to language models; it never retries: whoever owns the job does. */
+export interface ModelProvider {
+  generate(request: ModelRequest, options?: CallOptions): Promise<ModelResult>;
+}

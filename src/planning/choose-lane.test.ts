@@ -1,0 +1,100 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Convergence } from '../recipe/types.ts';
+import { chooseLane, optionLabel, readRanking } from './choose-lane.ts';
+import type { Lane } from './types.ts';
+
+const lanesOf = (...ids: string[]): Lane[] => ids.map((id, at) => ({ id, ordinal: at + 1 }));
+const ballots = (...rankings: string[]) =>
+  rankings.map((ranking, at) => ({ voterLaneId: `v${at}`, ranking: ranking.split('') }));
+
+describe('chooseLane', () => {
+  test('more than half of the first choices wins at once', () => {
+    const choice = chooseLane(lanesOf('a', 'b', 'c'), ballots('bac', 'bca', 'abc'));
+    expect(choice).toMatchObject({ laneId: 'b', reason: '2 of 3 first choices' });
+    expect(choice.rounds).toHaveLength(1);
+  });
+
+  test('the votes of a plan that is struck out go to the next choice', () => {
+    const choice = chooseLane(lanesOf('a', 'b', 'c'), ballots('acb', 'acb', 'bca', 'bca', 'cba'));
+    expect(choice.rounds[0]).toEqual({
+      votes: { a: 2, b: 2, c: 1 },
+      eliminated: 'c',
+      tieBrokenBy: null,
+    });
+    expect(choice.laneId).toBe('b');
+  });
+
+  test('among equals fewer points go first, then the later participant', () => {
+    const points = chooseLane(lanesOf('a', 'b', 'c'), ballots('acb', 'bca', 'cab'));
+    expect(points.rounds[0]).toMatchObject({ eliminated: 'b', tieBrokenBy: 'points' });
+    const even = chooseLane(lanesOf('a', 'b'), ballots('ab', 'ba'));
+    expect(even).toMatchObject({
+      laneId: 'a',
+      rounds: [{ eliminated: 'b', tieBrokenBy: 'ordinal' }],
+    });
+  });
+
+  test('nobody ranked, or only strangers: the first participant', () => {
+    expect(chooseLane(lanesOf('a', 'b'), [])).toMatchObject({ laneId: 'a', rounds: [] });
+    expect(chooseLane(lanesOf('a', 'b'), ballots('xyz', '')).laneId).toBe('a');
+  });
+
+  test('always chooses one of the lanes, whatever the order of ballots', () => {
+    const ranking = fc.shuffledSubarray(['a', 'b', 'c', 'd', 'x']);
+    fc.assert(
+      fc.property(fc.array(ranking, { maxLength: 6 }), (rankings) => {
+        const cast = rankings.map((one, at) => ({ voterLaneId: `v${at}`, ranking: one }));
+        const lanes = lanesOf('a', 'b', 'c', 'd');
+        const choice = chooseLane(lanes, cast);
+        expect(lanes.map((lane) => lane.id)).toContain(choice.laneId);
+        expect(chooseLane(lanes, cast.toReversed()).laneId).toBe(choice.laneId);
+      }),
+    );
+  });
+
+  test('a plan that everybody ranks first is chosen', () => {
+    fc.assert(
+      fc.property(fc.nat(3), fc.integer({ min: 1, max: 5 }), (best, voters) => {
+        const ids = ['a', 'b', 'c', 'd'];
+        const ranking = [ids[best]!, ...ids.filter((_, at) => at !== best)].join('');
+        const cast = ballots(...Array.from({ length: voters }, () => ranking));
+        expect(chooseLane(lanesOf(...ids), cast).laneId).toBe(ids[best]);
+      }),
+    );
+  });
+});
+
+describe('readRanking', () => {
+  const convergence: Convergence = {
+    candidates: { stage: 's', documentKey: 'plan' },
+    ballots: { stage: 's', documentKey: 'advice' },
+    rankings: 'recommendation.rankings',
+    option: 'option_id',
+    rank: 'rank',
+  };
+  const read = (rankings: unknown) =>
+    readRanking(convergence, { recommendation: { rankings } }, ['lane-1', 'lane-2', 'lane-3']);
+
+  test('takes the labels in whatever way a model writes them, by rank', () => {
+    expect(
+      read([
+        { rank: 2, option_id: 'Option A' },
+        { rank: '1', option_id: 'b' },
+        { rank: '#3', option_id: 'Plan "C" (a draft)' },
+      ]),
+    ).toEqual(['lane-2', 'lane-1', 'lane-3']);
+  });
+
+  test('leaves out what names no rival, and falls back to the order of the list', () => {
+    expect(read([{ option_id: 'C' }, { option_id: 'Z' }, 'noise', { option_id: 'A' }])).toEqual([
+      'lane-3',
+      'lane-1',
+    ]);
+    expect(read('none')).toEqual([]);
+  });
+
+  test('labels go on after Z', () => {
+    expect([0, 25, 26, 27, 52].map(optionLabel)).toEqual(['A', 'Z', 'AA', 'AB', 'BA']);
+  });
+});

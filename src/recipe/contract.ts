@@ -1,0 +1,93 @@
+import { humanise } from './markdown.ts';
+import type { Contract, ContractNode, Stage, Step } from './types.ts';
+
+/** A section or field as prompts and templates see it. */
+export type Section = {
+  readonly key: string;
+  readonly title: string;
+  readonly description: string;
+  /** `string`, `array of string`, `array of object`, `object`… */
+  readonly type: string;
+  readonly required: boolean;
+  readonly cites: boolean;
+  readonly fields: readonly Section[];
+};
+
+/** A document that a step makes, as prompts and templates see it. */
+export type DocumentView = {
+  readonly key: string;
+  readonly title: string;
+  readonly description: string;
+  readonly cites: boolean;
+  readonly sections: readonly Section[];
+};
+
+/** The contract of what a step makes; validation has made sure that it is there. */
+export function contractOf(stage: Stage, step: Step): Contract | undefined {
+  return stage.contracts[step.output.contract];
+}
+
+/** What a step makes, without the fields that code fills in. */
+export function describeDocument(stage: Stage, step: Step): DocumentView {
+  const contract = contractOf(stage, step);
+  const sections = contract === undefined ? [] : listSections(contract);
+  return {
+    key: step.output.documentKey,
+    title: contract?.title ?? humanise(step.output.documentKey),
+    description: contract?.description ?? '',
+    cites: sections.some(holdsCitations),
+    sections,
+  };
+}
+
+const holdsCitations = (section: Section): boolean =>
+  section.cites || section.fields.some(holdsCitations);
+
+/** The sections of a contract in the order of the file, without those that code fills in. */
+function listSections(node: ContractNode): Section[] {
+  return Object.entries(node.properties ?? {})
+    .filter(([, child]) => child['x-fill'] === undefined)
+    .map(([key, child]) => ({
+      key,
+      title: child.title ?? humanise(key),
+      description: child.description ?? '',
+      type: nameType(child),
+      required: node.required?.includes(key) ?? false,
+      cites: child['x-cites'] ?? child.items?.['x-cites'] ?? false,
+      fields: listSections(child.items ?? child),
+    }));
+}
+
+function nameType(node: ContractNode): string {
+  const type = typeof node.type === 'object' ? node.type.join(' or ') : (node.type ?? 'any');
+  return type === 'array' && node.items !== undefined ? `array of ${nameType(node.items)}` : type;
+}
+
+/** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
+export function schemaForModel(node: ContractNode): ContractNode {
+  const { 'x-cites': _cites, 'x-fill': _fill, properties, required, items, ...plain } = node;
+  const kept = Object.entries(properties ?? {}).filter(([, child]) => !('x-fill' in child));
+  const names = new Set(kept.map(([key]) => key));
+  return {
+    ...plain,
+    ...(properties === undefined
+      ? {}
+      : { properties: Object.fromEntries(kept.map(([key, one]) => [key, schemaForModel(one)])) }),
+    ...(required === undefined ? {} : { required: required.filter((name) => names.has(name)) }),
+    ...(items === undefined ? {} : { items: schemaForModel(items) }),
+  };
+}
+
+/** The steps of the stage that read the header context which this step makes. */
+export function stepsGuidedBy(stage: Stage, header: Step): Step[] {
+  return stage.steps.filter(
+    (step) =>
+      !step.skip &&
+      step.inputs.some(
+        (input) =>
+          input.type === 'header_context' &&
+          input.stage === stage.key &&
+          input.documentKey === header.output.documentKey,
+      ),
+  );
+}

@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest';
+import { processOf, stage, step } from '../../test/recipes/build.ts';
+import { documentedExample } from '../../test/recipes/documented-example.ts';
+import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { diffProcesses, diffStages } from './diff.ts';
+import * as edit from './edit.ts';
+import { mergeOrigin } from './merge.ts';
+import { mergeProcess } from './merge-process.ts';
+import { parseProcess } from './parse.ts';
+import { processToFiles } from './serialise.ts';
+import type { Process, Stage } from './types.ts';
+import { loadProcess, validateProcess } from './validate.ts';
+import {
+  canonicalJson,
+  hashProcess,
+  hashStage,
+  hashStep,
+  processFromVersion,
+  versionOf,
+} from './version.ts';
+
+const shipped = fiveStages();
+const stageOf = (process: Process, key: string): Stage =>
+  process.stages.find((one) => one.key === key)!;
+
+describe('versions', () => {
+  test('one content has one hash, whatever the order of its fields', () => {
+    expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
+      '{"a":"x","b":[1,{"d":1}]}',
+    );
+    expect(hashProcess(fiveStages())).toBe(hashProcess(shipped));
+    const files = processToFiles(shipped);
+    const shuffled = new Map([...files].toReversed());
+    expect(hashProcess(parseProcess(shuffled).value!)).toBe(hashProcess(shipped));
+  });
+
+  test('any change of any text makes another version', () => {
+    const process = loadProcess(documentedExample());
+    for (const [path, text] of documentedExample()) {
+      if (!path.endsWith('.md')) continue;
+      const changed = documentedExample().set(path, `${text}\nMore.`);
+      expect(hashProcess(loadProcess(changed)), path).not.toBe(hashProcess(process));
+    }
+  });
+
+  test('a process is stored as a manifest and shared stages, and comes back equal', () => {
+    const { manifest, stages } = versionOf(shipped);
+    const stored = JSON.parse(JSON.stringify({ manifest, stages })) as typeof versionParts;
+    expect(processFromVersion(stored.manifest, stored.stages)).toEqual(shipped);
+  });
+  const versionParts = versionOf(shipped);
+
+  test('a stored stage that was tampered with is refused', () => {
+    const { manifest, stages } = versionOf(shipped);
+    const key = manifest.stages[0]!.hash;
+    const forged = { ...stages, [key]: { ...stages[key]!, name: 'Forged' } };
+    expect(() => processFromVersion(manifest, forged)).toThrow(/stage thesis has been changed/);
+    expect(() => processFromVersion(manifest, {})).toThrow(/is not there/);
+  });
+});
+
+describe('forks', () => {
+  test('a fork copies one stage and shares the others', () => {
+    const fork = edit.forkStage(shipped, 'antithesis');
+    const [before, after] = [versionOf(shipped), versionOf(fork)];
+    const changed = after.manifest.stages.filter((part) => !(part.hash in before.stages));
+    expect(changed.map((part) => part.key)).toEqual(['antithesis']);
+    expect(stageOf(fork, 'thesis')).toBe(stageOf(shipped, 'thesis'));
+  });
+
+  test('a forked stage and its steps say where they came from', () => {
+    const fork = stageOf(edit.forkStage(shipped, 'thesis'), 'thesis');
+    const source = stageOf(shipped, 'thesis');
+    expect(fork.origin).toEqual({
+      process: 'five-stages',
+      stage: 'thesis',
+      version: hashStage(source),
+    });
+    expect(fork.steps[1]!.origin).toEqual({
+      stage: 'thesis',
+      step: 'thesis_generate_business_case',
+      hash: hashStep(source, source.steps[1]!),
+    });
+    expect(hashStep(fork, fork.steps[1]!)).toBe(fork.steps[1]!.origin!.hash);
+  });
+
+  test('edits leave the original alone and fork by themselves', () => {
+    const before = hashProcess(shipped);
+    const edited = edit.overrideStep(shipped, 'paralysis', 'generate-actionable-checklist', {
+      name: 'Work plan',
+    });
+    expect(hashProcess(shipped)).toBe(before);
+    expect(stageOf(edited, 'paralysis').origin).not.toBeNull();
+    const [, checklist] = stageOf(edited, 'paralysis').steps;
+    expect(hashStep(stageOf(edited, 'paralysis'), checklist!)).not.toBe(checklist!.origin!.hash);
+  });
+
+  test('origins survive the way through files', () => {
+    const fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');
+    expect(parseProcess(processToFiles(fork)).value).toEqual(fork);
+  });
+
+  test('steps can be added, moved, replaced, skipped and removed', () => {
+    const extra = step('extra', 'EXECUTE', 'all_to_one', 'extra', ['header:thesis/header_context']);
+    const added = edit.addStep(shipped, 'thesis', extra, {
+      after: 'thesis_build_stage_header',
+    });
+    const keys = (process: Process) => stageOf(process, 'thesis').steps.map((one) => one.key);
+    expect(keys(added)[1]).toBe('extra');
+    expect(validateProcess(added)).toEqual([]);
+    expect(stageOf(added, 'thesis').steps[1]!.origin).toBeNull();
+    expect(keys(edit.moveStep(added, 'thesis', 'extra', 'last')).at(-1)).toBe('extra');
+    expect(keys(edit.removeStep(added, 'thesis', 'extra'))).toEqual(keys(shipped));
+    const replaced = edit.replaceStep(added, 'thesis', 'extra', { ...extra, key: 'other' });
+    expect(keys(replaced)[1]).toBe('other');
+    const skipped = edit.skipStep(shipped, 'antithesis', 'antithesis_generate_comparison_vector');
+    expect(validateProcess(skipped).map((issue) => issue.code)).toContain('missing_producer');
+    expect(() => edit.addStep(added, 'thesis', extra)).toThrow(/already/);
+    expect(() => edit.skipStep(shipped, 'thesis', 'gone')).toThrow(/no step gone/);
+  });
+
+  test('stages can be inserted, moved and removed, and gates stay where they were', () => {
+    const gated = edit.setGate(shipped, 'synthesis', true);
+    const review = stage('review', [step('r', 'EXECUTE', 'all_to_one', 'r', ['seed:review/'])]);
+    const inserted = edit.insertStage(gated, review, { after: 'synthesis' });
+    expect(inserted.transitions.slice(2, 4)).toEqual([
+      { from: 'synthesis', to: 'review', gate: true },
+      { from: 'review', to: 'parenthesis', gate: false },
+    ]);
+    expect(validateProcess(inserted)).toEqual([]);
+    expect(edit.removeStage(inserted, 'review')).toEqual(gated);
+    expect(edit.moveStage(inserted, 'review', 'first').stages[0]).toBe(review);
+  });
+});
+
+describe('diff', () => {
+  test('names each change by place', () => {
+    let fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');
+    fork = edit.changeTexts(fork, 'thesis', { files: { 'prompts/any.md': 'New.' } });
+    fork = edit.removeStep(fork, 'thesis', 'thesis_generate_feature_spec');
+    fork = edit.moveStep(fork, 'thesis', 'thesis_generate_technical_approach', 'last');
+    const changes = diffStages(stageOf(shipped, 'thesis'), stageOf(fork, 'thesis'));
+    expect(changes.map(({ kind, place }) => `${kind} ${place}`)).toEqual([
+      'removed steps › thesis_generate_feature_spec',
+      'changed order of steps',
+      'changed steps › thesis_generate_success_metrics › skip',
+      'changed files › prompts/any.md',
+    ]);
+    expect(diffProcesses(shipped, fork)).toEqual(changes);
+  });
+
+  test('an unchanged fork differs in nothing', () => {
+    expect(diffProcesses(shipped, edit.forkStage(shipped, 'synthesis'))).toEqual([]);
+  });
+});
+
+describe('merge of a newer origin', () => {
+  const small = processOf('p', [
+    stage('s', [
+      step('a', 'EXECUTE', 'all_to_one', 'a', ['seed:s/']),
+      step('b', 'EXECUTE', 'all_to_one', 'b', ['doc:s/a=0.5']),
+      step('c', 'EXECUTE', 'all_to_one', 'c', ['doc:s/a=0.5', 'doc:s/b?=0.4']),
+    ]),
+  ]);
+  const base = stageOf(small, 's');
+  const merge = (fork: Process, origin: Process) =>
+    mergeOrigin(base, stageOf(fork, 's'), stageOf(origin, 's'));
+
+  test('takes what only the origin changed and keeps what only the fork changed', () => {
+    let fork = edit.overrideStep(small, 's', 'a', { name: 'Ours' });
+    fork = edit.addStep(
+      fork,
+      's',
+      step('ours', 'EXECUTE', 'all_to_one', 'o', ['seed:s/']),
+      'first',
+    );
+    let origin = edit.changeTexts(small, 's', { files: { 'prompts/any.md': 'Newer.' } });
+    origin = edit.overrideStep(origin, 's', 'a', { quorum: 2, dependencyPolicy: 'quorum' });
+    origin = edit.addStep(origin, 's', step('new', 'EXECUTE', 'all_to_one', 'n', ['seed:s/']), {
+      after: 'b',
+    });
+    const { stage: merged, conflicts } = merge(fork, origin);
+    expect(conflicts).toEqual([]);
+    expect(merged.steps.map((one) => one.key)).toEqual(['ours', 'a', 'b', 'new', 'c']);
+    expect(merged.steps[1]).toMatchObject({ name: 'Ours', quorum: 2 });
+    expect(merged.files['prompts/any.md']).toBe('Newer.');
+    expect(merged.origin!.version).toBe(hashStage(stageOf(origin, 's')));
+  });
+
+  test('names what both changed, and keeps the side of the fork', () => {
+    const fork = edit.overrideStep(small, 's', 'a', { name: 'Ours' });
+    const origin = edit.overrideStep(small, 's', 'a', { name: 'Theirs' });
+    const { stage: merged, conflicts } = merge(fork, origin);
+    expect(merged.steps[0]!.name).toBe('Ours');
+    expect(conflicts).toEqual([
+      { stage: 's', place: 'steps › a › name', base: 'a', fork: 'Ours', origin: 'Theirs' },
+    ]);
+  });
+
+  test('a step that one side removed and the other changed is a conflict', () => {
+    const removed = edit.removeStep(small, 's', 'c');
+    const changed = edit.overrideStep(small, 's', 'c', { name: 'Changed' });
+    const kept = merge(changed, removed);
+    expect(kept.stage.steps.map((one) => one.key)).toEqual(['a', 'b', 'c']);
+    expect(kept.conflicts.map((one) => one.place)).toEqual(['steps › c']);
+    const gone = merge(removed, changed);
+    expect(gone.stage.steps.map((one) => one.key)).toEqual(['a', 'b']);
+    expect(gone.conflicts.map((one) => one.place)).toEqual(['steps › c']);
+    const elsewhere = merge(edit.overrideStep(small, 's', 'a', { name: 'Ours' }), removed);
+    expect(elsewhere.stage.steps.map((one) => one.key)).toEqual(['a', 'b']);
+    expect(elsewhere.conflicts).toEqual([]);
+  });
+
+  test('inputs merge one by one', () => {
+    const [, , c] = base.steps;
+    const [first, second] = c!.inputs;
+    const fork = edit.overrideStep(small, 's', 'c', {
+      inputs: [{ ...first!, relevance: 0.9 }, second!],
+    });
+    const origin = edit.overrideStep(small, 's', 'c', {
+      inputs: [first!, { ...second!, relevance: 0.1 }],
+    });
+    const { stage: merged, conflicts } = merge(fork, origin);
+    expect(conflicts).toEqual([]);
+    expect(merged.steps[2]!.inputs.map((one) => one.relevance)).toEqual([0.9, 0.1]);
+  });
+
+  test('an order that both changed is a conflict, one that one side changed is taken', () => {
+    const ours = edit.moveStep(small, 's', 'a', 'last');
+    const theirs = edit.moveStep(small, 's', 'c', 'first');
+    const both = merge(ours, theirs);
+    expect(both.conflicts.map((one) => one.place)).toEqual(['order of steps']);
+    expect(both.stage.steps.map((one) => one.key)).toEqual(['b', 'c', 'a']);
+    expect(merge(small, theirs).stage.steps.map((one) => one.key)).toEqual(['c', 'a', 'b']);
+  });
+
+  test('merging the origin it already has changes nothing', () => {
+    const fork = edit.overrideStep(small, 's', 'a', { name: 'Ours' });
+    const { stage: merged, conflicts } = mergeOrigin(base, stageOf(fork, 's'), base);
+    expect(conflicts).toEqual([]);
+    expect(merged).toEqual(stageOf(fork, 's'));
+  });
+});
+
+describe('merge of a newer process', () => {
+  test('stages that the fork shares are renewed, forked ones merge, inserted ones stay', () => {
+    const own = stage('own', [step('r', 'EXECUTE', 'all_to_one', 'r', ['seed:own/'])]);
+    let fork = edit.overrideStep(shipped, 'thesis', 'thesis_generate_feature_spec', {
+      name: 'Ours',
+    });
+    fork = edit.setGate(edit.insertStage(fork, own, { after: 'synthesis' }), 'own', true);
+    const newer = {
+      ...shipped,
+      name: 'Newer',
+      stages: shipped.stages.map((one) => ({ ...one, description: 'Newer' })),
+    };
+    const { process: merged, conflicts } = mergeProcess(shipped, fork, newer);
+    expect(conflicts).toEqual([]);
+    expect(merged.name).toBe('Newer');
+    expect(merged.stages.map((one) => one.key)).toEqual(fork.stages.map((one) => one.key));
+    expect(stageOf(merged, 'antithesis')).toBe(stageOf(newer, 'antithesis'));
+    expect(stageOf(merged, 'thesis').steps[2]).toMatchObject({ name: 'Ours' });
+    expect(stageOf(merged, 'thesis').description).toBe('Newer');
+    expect(merged.transitions).toContainEqual({ from: 'own', to: 'parenthesis', gate: true });
+    expect(validateProcess(merged)).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { Liquid, type Template } from 'liquidjs';
+import { DialecticError } from '../platform/errors.ts';
+import { toMarkdown, toTable } from './markdown.ts';
+
+/** Recipes come from users: no file system, no prototypes, bounded size, memory and time. */
+export function createEngine(partials: Readonly<Record<string, string>>): Liquid {
+  const engine = new Liquid({
+    templates: { ...partials },
+    strictVariables: true,
+    strictFilters: true,
+    outputEscape: printOutput,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    dynamicPartials: true,
+    parseLimit: 2_000_000,
+    renderLimit: 5_000,
+    memoryLimit: 200_000_000,
+  });
+  engine.registerFilter('markdown', (value: unknown, level?: number) => toMarkdown(value, level));
+  engine.registerFilter('table', (value: unknown) => toTable(value));
+  return engine;
+}
+
+/** A list or record that is printed without a filter is still readable. */
+function printOutput(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : toMarkdown(value);
+}
+
+/** Where a template is wrong; the line is one-based. */
+export type LiquidFault = { readonly message: string; readonly line: number };
+
+/** The template's nodes, or what is wrong with it. */
+export function parseTemplate(
+  engine: Liquid,
+  text: string,
+  file: string,
+): { readonly templates: Template[] } | { readonly fault: LiquidFault } {
+  try {
+    return { templates: engine.parse(text, file) };
+  } catch (thrown) {
+    return { fault: describeFault(thrown) };
+  }
+}
+
+/**
+ * Renders one text with the given variables; a fault names the file and the line. Documents are
+ * rendered leniently: their templates were checked against the contract, and may lack a section.
+ */
+export function renderLiquid(
+  partials: Readonly<Record<string, string>>,
+  file: string,
+  scope: object,
+  { strict }: { readonly strict: boolean } = { strict: true },
+): string {
+  const text = partials[file];
+  if (text === undefined) {
+    throw new DialecticError('recipe_invalid', `The recipe has no file ${file}.`, {
+      details: { file },
+    });
+  }
+  const engine = createEngine(partials);
+  const options = { strictVariables: strict };
+  try {
+    return String(engine.renderSync(engine.parse(text, file), scope, options));
+  } catch (thrown) {
+    const fault = describeFault(thrown);
+    throw new DialecticError('recipe_invalid', `${file}:${fault.line}: ${fault.message}`, {
+      cause: thrown,
+      details: { file, line: fault.line },
+    });
+  }
+}
+
+/** LiquidJS puts file, line and column into its messages; we take the line and keep the sense. */
+export function describeFault(thrown: unknown): LiquidFault {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const line = /, line:(\d+)/.exec(message)?.[1];
+  return {
+    message: message.replace(/, (?:file:[^,]*, )?line:\d+.*$/s, ''),
+    line: line === undefined ? 1 : Number(line),
+  };
+}

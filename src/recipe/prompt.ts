@@ -1,0 +1,100 @@
+import { type DocumentView, describeDocument, stepsGuidedBy } from './contract.ts';
+import { renderLiquid } from './liquid.ts';
+import type { MergedOverlay } from './overlays.ts';
+import type { Process, Stage, Step } from './types.ts';
+
+export const RESOURCE_KINDS = [
+  'deployment_context',
+  'domain_standards',
+  'success_criteria',
+  'constraint_boundaries',
+  'stakeholder_considerations',
+  'reference_documents',
+  'compliance_requirements',
+] as const;
+export type ResourceKind = (typeof RESOURCE_KINDS)[number];
+
+/** What every prompt may use, whatever the step. */
+export type PromptFacts = {
+  readonly userRequest: string;
+  readonly iteration: number;
+  readonly project: { readonly name: string; readonly domain: string };
+  readonly resources: Readonly<Partial<Record<ResourceKind, string>>>;
+  readonly overlay: MergedOverlay;
+};
+
+/** One input as a prompt speaks of it: by label, never by author. */
+export type PromptInput = {
+  readonly label: string;
+  readonly stage: string;
+  readonly document_key: string;
+  readonly title: string;
+};
+
+/** What the prompt of one job may use beside the facts. */
+export type PromptJob = {
+  /** By input name; absent inputs may be left out. */
+  readonly inputs: Readonly<Record<string, readonly PromptInput[]>>;
+  readonly header?: { readonly guidance: string; readonly materials: string };
+};
+
+/** Prompt texts of a stage, its own and those that the process shares. */
+export function promptTexts(
+  process: Pick<Process, 'shared'>,
+  stage: Stage,
+): Record<string, string> {
+  return { ...process.shared, ...stage.files };
+}
+
+/** The seed prompt of a stage. */
+export function renderSeedPrompt(process: Process, stage: Stage, facts: PromptFacts): string {
+  if (stage.seedPrompt === null) return facts.userRequest;
+  return renderLiquid(
+    promptTexts(process, stage),
+    stage.seedPrompt,
+    factsScope(process, stage, facts),
+  );
+}
+
+/** The prompt of one job of a step. */
+export function renderPrompt(
+  process: Process,
+  stage: Stage,
+  step: Step,
+  facts: PromptFacts,
+  job: PromptJob,
+): string {
+  const inputs: Record<string, readonly PromptInput[]> = {};
+  for (const input of step.inputs) inputs[input.name] = job.inputs[input.name] ?? [];
+  return renderLiquid(promptTexts(process, stage), step.prompt, {
+    ...factsScope(process, stage, facts),
+    step: { key: step.key, name: step.name },
+    document: describeDocument(stage, step),
+    inputs,
+    ...(readsHeader(step) ? { header: job.header ?? { guidance: '', materials: '' } } : {}),
+    ...(step.jobType === 'PLAN' ? { guided_documents: guidedDocuments(stage, step) } : {}),
+  });
+}
+
+/** Whether `header` is among the variables of the step's prompt. */
+export const readsHeader = (step: Step): boolean =>
+  step.inputs.some((input) => input.type === 'header_context');
+
+/** What the steps that read this header make. */
+function guidedDocuments(stage: Stage, step: Step): DocumentView[] {
+  return stepsGuidedBy(stage, step).map((guided) => describeDocument(stage, guided));
+}
+
+function factsScope(process: Process, stage: Stage, facts: PromptFacts): object {
+  const resources: Record<string, string> = {};
+  for (const kind of RESOURCE_KINDS) resources[kind] = facts.resources[kind] ?? '';
+  return {
+    user_request: facts.userRequest,
+    iteration: facts.iteration,
+    project: facts.project,
+    resources,
+    overlay: facts.overlay,
+    process: { key: process.key, name: process.name },
+    stage: { key: stage.key, name: stage.name, description: stage.description },
+  };
+}

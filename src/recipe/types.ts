@@ -1,0 +1,215 @@
+/** How a step is split into jobs; planning/ has one planner for each. */
+export const GRANULARITIES = [
+  'all_to_one',
+  'per_model',
+  'per_source_document',
+  'per_source_document_by_lineage',
+  'pairwise_by_origin',
+  'per_source_group',
+] as const;
+export type Granularity = (typeof GRANULARITIES)[number];
+
+export const INPUT_TYPES = [
+  'seed_prompt',
+  'document',
+  'contribution',
+  'header_context',
+  'feedback',
+  'source_digest',
+  'project_resource',
+] as const;
+export type InputType = (typeof INPUT_TYPES)[number];
+
+/** One thing that a step reads; every default of the file format is filled in. */
+export type StepInput = {
+  /** Unique within the step; `for_each` and prompts refer to the input by it. */
+  readonly name: string;
+  readonly type: InputType;
+  /** The stage that makes it; null where no stage does (resources, source digest). */
+  readonly stage: string | null;
+  /** Null for seed prompts, source digests, all resources, and feedback on a whole stage. */
+  readonly documentKey: string | null;
+  readonly scope: 'own' | 'all';
+  readonly iteration: 'current' | 'previous';
+  readonly multiple: boolean;
+  readonly required: boolean;
+  readonly relevance: number;
+  /** Null leaves the choice to the rule in docs/recipes.md. */
+  readonly join: 'lineage' | 'all' | null;
+};
+
+export type StepOutput = {
+  readonly kind: 'document' | 'header_context';
+  readonly documentKey: string;
+  /** Path of the contract within the stage folder. */
+  readonly contract: string;
+  /** Path of the rendering template within the stage folder; null means JSON only. */
+  readonly template: string | null;
+};
+
+/** When to stop asking a model to go on. */
+export type ContinuationLimit = {
+  readonly maxTurns: number;
+  readonly maxIdleTurns: number;
+  readonly maxChars: number;
+};
+
+/** Where a forked step was copied from; `hash` is the content it had then. */
+export type StepOrigin = { readonly stage: string; readonly step: string; readonly hash: string };
+
+export type Step = {
+  readonly key: string;
+  readonly name: string;
+  readonly jobType: 'PLAN' | 'EXECUTE';
+  readonly granularity: Granularity;
+  /** Name of the input that drives the fan-out. */
+  readonly forEach: string | null;
+  readonly prompt: string;
+  readonly output: StepOutput;
+  readonly inputs: readonly StepInput[];
+  /** Steps of the same stage to wait for beside those that the inputs name. */
+  readonly after: readonly string[];
+  readonly dependencyPolicy: 'all' | 'quorum' | 'any';
+  /** Lanes that suffice under `quorum`; null means more than half. */
+  readonly quorum: number | null;
+  readonly continuation: ContinuationLimit;
+  /** A skipped step stays in the recipe, for diff and merge, and never runs. */
+  readonly skip: boolean;
+  readonly origin: StepOrigin | null;
+};
+
+/** The JSON Schema subset of contracts; docs/recipes.md lists the keywords. */
+export type ContractNode = {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, ContractNode>>;
+  readonly required?: readonly string[];
+  readonly items?: ContractNode;
+  readonly additionalProperties?: boolean;
+  readonly enum?: readonly (string | number | boolean)[];
+  readonly minItems?: number;
+  readonly minLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Statements in this section carry citation markers. */
+  readonly 'x-cites'?: boolean;
+  /** Code writes this field after the call; a model never sees it. */
+  readonly 'x-fill'?: FillSource;
+};
+
+export const FILL_SOURCES = [
+  'lineage',
+  'source_model',
+  'own_model',
+  'iteration',
+  'document_key',
+] as const;
+export type FillSource = (typeof FILL_SOURCES)[number];
+
+export type Contract = ContractNode & {
+  readonly type: 'object';
+  readonly title: string;
+  readonly properties: Readonly<Record<string, ContractNode>>;
+};
+
+/** Where a forked stage was copied from; `version` is the hash of that stage. */
+export type StageOrigin = {
+  readonly process: string;
+  readonly stage: string;
+  readonly version: string;
+};
+
+export type Stage = {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  /** Path of the template of the stage's seed prompt; null where nothing reads one. */
+  readonly seedPrompt: string | null;
+  readonly steps: readonly Step[];
+  readonly contracts: Readonly<Record<string, Contract>>;
+  /** Text of prompts/*.md and templates/*.md by path within the stage folder. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly origin: StageOrigin | null;
+};
+
+/** Role, standards and style that prompts take up; layers merge, see mergeOverlays. */
+export type Overlay = {
+  readonly role?: string;
+  readonly standards?: readonly string[];
+  readonly style?: string;
+};
+
+export type DocumentRef = { readonly stage: string; readonly documentKey: string };
+
+/** How the lanes' rankings of the rival documents are read, to choose one lane. */
+export type Convergence = {
+  readonly candidates: DocumentRef;
+  readonly ballots: DocumentRef;
+  /** Dotted path from the ballot document to its list of rankings. */
+  readonly rankings: string;
+  /** Field of a ranking that names the option, and the one that gives its rank. */
+  readonly option: string;
+  readonly rank: string;
+};
+
+/** Where the files of `Pending/` come from: one for each item of a list. */
+export type WorkItems = DocumentRef & {
+  readonly items: string;
+  readonly id: string;
+  readonly title: string;
+};
+
+export type Transition = { readonly from: string; readonly to: string; readonly gate: boolean };
+
+export type Process = {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  /** In running order. */
+  readonly stages: readonly Stage[];
+  readonly transitions: readonly Transition[];
+  readonly overlay: Overlay;
+  readonly domains: Readonly<Record<string, Overlay>>;
+  /** Text of shared/*.md by path within the process folder. */
+  readonly shared: Readonly<Record<string, string>>;
+  readonly results: readonly DocumentRef[];
+  readonly convergence: Convergence | null;
+  readonly workItems: WorkItems | null;
+};
+
+/** The kinds of defects. */
+export type IssueCode =
+  | 'yaml_invalid'
+  | 'file_missing'
+  | 'field_invalid'
+  | 'unknown_strategy'
+  | 'duplicate_key'
+  | 'missing_producer'
+  | 'never_produced'
+  | 'cycle'
+  | 'driver_invalid'
+  | 'anchor_tie'
+  | 'prompt_invalid'
+  | 'prompt_variable_unknown'
+  | 'template_invalid'
+  | 'template_field_unknown'
+  | 'contract_field_unplaced'
+  | 'reference_unknown'
+  | 'transition_invalid'
+  | 'input_unsatisfied'
+  | 'input_ambiguous';
+
+/** One defect of a recipe and the place to correct it. */
+export type RecipeIssue = {
+  readonly code: IssueCode;
+  readonly message: string;
+  readonly file: string;
+  /** One-based; 1 where the file is missing or empty. */
+  readonly line: number;
+  /** For example `steps[2].inputs[0].document_key`; empty for the file as a whole. */
+  readonly field: string;
+};
+
+/** Line of each YAML node: file, then JSON pointer. JSON-serialisable. */
+export type LineIndex = Readonly<Record<string, Readonly<Record<string, number>>>>;

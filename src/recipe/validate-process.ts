@@ -1,0 +1,104 @@
+import { activeSteps, findStage } from './edges.ts';
+import type { SchemaPath } from './json-schema.ts';
+import type { ContractNode, DocumentRef, Process } from './types.ts';
+import type { Validation } from './validate.ts';
+
+const FILE = 'process.yaml';
+
+/** Checks what process.yaml says: the stages, their order, and the documents that it names. */
+export function checkProcessFile(validation: Validation): void {
+  const { process, add } = validation;
+  const keys = process.stages.map((stage) => stage.key);
+  for (const [index, key] of keys.entries()) {
+    if (keys.indexOf(key) < index) {
+      add('duplicate_key', FILE, ['stages', index], `the stage ${key} is listed twice`);
+    }
+  }
+  checkTransitions(validation, keys);
+  for (const [index, ref] of process.results.entries()) {
+    requireDocument(validation, ref, ['results', index]);
+  }
+  checkConvergence(validation);
+  if (process.workItems !== null) {
+    const { items, id, title } = process.workItems;
+    checkRecordList(validation, process.workItems, ['work_items'], 'items', items, { id, title });
+  }
+}
+
+function checkTransitions({ process, add }: Validation, keys: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const { from, to } of process.transitions) {
+    const pair = `${from} → ${to}`;
+    const at = keys.indexOf(from);
+    if (at < 0 || keys[at + 1] !== to) {
+      const message = `the transition ${pair} does not join two neighbours of stages`;
+      add('transition_invalid', FILE, ['transitions'], message);
+    } else if (seen.has(pair)) {
+      add('duplicate_key', FILE, ['transitions'], `the transition ${pair} is listed twice`);
+    }
+    seen.add(pair);
+  }
+}
+
+function checkConvergence(validation: Validation): void {
+  const { convergence } = validation.process;
+  if (convergence === null) return;
+  requireDocument(validation, convergence.candidates, ['convergence', 'candidates']);
+  const { ballots, rankings, option, rank } = convergence;
+  checkRecordList(validation, ballots, ['convergence', 'ballots'], 'rankings', rankings, {
+    option,
+    rank,
+  });
+}
+
+/** The named path must lead to a list of records that have the named fields. */
+function checkRecordList(
+  validation: Validation,
+  ref: DocumentRef,
+  path: SchemaPath,
+  pathField: string,
+  dotted: string,
+  fields: Readonly<Record<string, string>>,
+): void {
+  const contract = requireDocument(validation, ref, path);
+  if (contract === undefined) return;
+  const base = path.slice(0, 1);
+  const list = followPath(contract, dotted);
+  const known = list?.items?.properties;
+  if (known === undefined) {
+    const message = `${dotted} is not a list of records in the contract of ${ref.documentKey}`;
+    validation.add('reference_unknown', FILE, [...base, pathField], message);
+    return;
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    if (Object.hasOwn(known, field)) continue;
+    const message = `${field} is not a field of ${dotted} in ${ref.documentKey}`;
+    validation.add('reference_unknown', FILE, [...base, name], message);
+  }
+}
+
+function followPath(contract: ContractNode, dotted: string): ContractNode | undefined {
+  let node: ContractNode | undefined = contract;
+  for (const part of dotted.split('.')) node = node?.properties?.[part];
+  return node;
+}
+
+function requireDocument(
+  { process, add }: Validation,
+  ref: DocumentRef,
+  path: SchemaPath,
+): ContractNode | undefined {
+  const contract = findContract(process, ref);
+  if (contract === undefined) {
+    const message = `no step makes ${ref.stage}/${ref.documentKey}`;
+    add('reference_unknown', FILE, [...path, 'document_key'], message);
+  }
+  return contract;
+}
+
+function findContract(process: Process, ref: DocumentRef): ContractNode | undefined {
+  const stage = findStage(process, ref.stage);
+  const step =
+    stage && activeSteps(stage).find((one) => one.output.documentKey === ref.documentKey);
+  return step && stage.contracts[step.output.contract];
+}

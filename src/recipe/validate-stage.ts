@@ -1,0 +1,131 @@
+import { anchorRule } from './anchor-rule.ts';
+import { canDrive, driverOf, needsDriver } from './driver.ts';
+import { activeSteps, findCycle } from './edges.ts';
+import { joinOf, respondingInputs } from './joins.ts';
+import type { SchemaPath } from './json-schema.ts';
+import type { ContractNode, IssueCode, Stage, Step, StepInput } from './types.ts';
+import type { Validation } from './validate.ts';
+import { checkInputs } from './validate-inputs.ts';
+
+/** Reports a defect of one step. */
+export type AddToStep = (code: IssueCode, path: SchemaPath, message: string) => void;
+
+/** Checks one stage: its steps, what they read and make, and the order that follows from it. */
+export function checkStage(validation: Validation, stage: Stage, position: number): void {
+  const file = `${stage.key}/stage.yaml`;
+  for (const [index, step] of stage.steps.entries()) {
+    const add: AddToStep = (code, path, message) =>
+      validation.add(code, file, ['steps', index, ...path], `step ${step.key}: ${message}`);
+    checkUnique(stage, step, index, add);
+    if (step.skip) continue;
+    checkShape(stage, step, add);
+    checkInputs({ process: validation.process, stage, position, step, add });
+    checkFanOut(validation, step, add);
+    checkAnchor(step, add);
+  }
+  checkContracts(validation, stage);
+  const cycle = findCycle(stage);
+  if (cycle === null) return;
+  const at = stage.steps.findIndex((step) => step.key === cycle[0]);
+  const circle = [...cycle, cycle[0]].join(' → ');
+  validation.add('cycle', file, ['steps', at, 'inputs'], `steps wait for each other: ${circle}`);
+}
+
+/** What a contract requires it must also describe. */
+function checkContracts(validation: Validation, stage: Stage): void {
+  const visit = (file: string, node: ContractNode, path: SchemaPath): void => {
+    for (const [at, name] of (node.required ?? []).entries()) {
+      if (Object.hasOwn(node.properties ?? {}, name)) continue;
+      const message = `${name} is required and not among the properties`;
+      validation.add('field_invalid', file, [...path, 'required', at], message);
+    }
+    for (const [name, child] of Object.entries(node.properties ?? {})) {
+      visit(file, child, [...path, 'properties', name]);
+    }
+    if (node.items !== undefined) visit(file, node.items, [...path, 'items']);
+  };
+  for (const [path, contract] of Object.entries(stage.contracts)) {
+    visit(`${stage.key}/${path}`, contract, []);
+  }
+}
+
+function checkUnique(stage: Stage, step: Step, index: number, add: AddToStep): void {
+  const earlier = stage.steps.slice(0, index);
+  if (earlier.some((one) => one.key === step.key)) {
+    add('duplicate_key', ['key'], 'another step of the stage has this key');
+  }
+  const { documentKey } = step.output;
+  const rivals = earlier.filter((one) => !one.skip && one.output.documentKey === documentKey);
+  if (!step.skip && rivals.length > 0) {
+    const message = `${rivals[0]?.key} makes ${documentKey} already`;
+    add('duplicate_key', ['output', 'document_key'], message);
+  }
+  const names = step.inputs.map((input) => input.name);
+  for (const [at, name] of names.entries()) {
+    if (names.indexOf(name) < at) {
+      add('duplicate_key', ['inputs', at], `two inputs are called ${name}; give one a name`);
+    }
+  }
+}
+
+function checkShape(stage: Stage, step: Step, add: AddToStep): void {
+  const wanted = step.jobType === 'PLAN' ? 'header_context' : 'document';
+  if (step.output.kind !== wanted) {
+    const message = `a step of job type ${step.jobType} makes a ${wanted}`;
+    add('field_invalid', ['output', 'kind'], message);
+  }
+  if (stage.contracts[step.output.contract] === undefined) {
+    const message = `${step.output.contract} does not exist`;
+    add('file_missing', ['output', 'contract'], message);
+  }
+  const known = activeSteps(stage).map((one) => one.key);
+  for (const [index, key] of step.after.entries()) {
+    if (!known.includes(key)) {
+      add('reference_unknown', ['after', index], `the stage has no step ${key} that runs`);
+    }
+  }
+  if (step.quorum !== null && step.dependencyPolicy !== 'quorum') {
+    add('field_invalid', ['quorum'], 'quorum has no meaning without dependency_policy: quorum');
+  }
+}
+
+function checkFanOut(validation: Validation, step: Step, add: AddToStep): void {
+  if (!needsDriver(step)) {
+    const byLineage = step.granularity === 'per_source_document_by_lineage';
+    if (step.forEach !== null) {
+      add('driver_invalid', ['for_each'], `${step.granularity} has no driver`);
+    }
+    const grouped = (input: StepInput): boolean =>
+      canDrive(input) && joinOf(validation.process, step, input) === 'lineage';
+    if (byLineage && !step.inputs.some(grouped)) {
+      add('driver_invalid', ['inputs'], 'there is no required document to take lineages from');
+    }
+    return;
+  }
+  const driver = driverOf(step);
+  if (driver === undefined) {
+    const message =
+      step.forEach === null
+        ? `${step.granularity} needs for_each: several inputs, or none, could drive it`
+        : `for_each names ${step.forEach}, which is not an input`;
+    add('driver_invalid', ['for_each'], message);
+  } else if (!canDrive(driver)) {
+    const message = `${driver.name} cannot drive: it must be required, current and made by a step`;
+    add('driver_invalid', ['for_each'], message);
+  } else if (step.granularity === 'pairwise_by_origin') {
+    const responses = respondingInputs(validation.process, step);
+    if (!responses.some((input) => input.required && input.type !== 'feedback')) {
+      const message = `no required input of scope all answers ${driver.name}`;
+      add('driver_invalid', ['inputs'], message);
+    }
+  }
+}
+
+function checkAnchor(step: Step, add: AddToStep): void {
+  const rule = anchorRule(step);
+  if (rule.status !== 'anchor_found' || rule.ties.length === 0) return;
+  const tied = [rule.input, ...rule.ties];
+  const index = step.inputs.indexOf(rule.ties[0] ?? rule.input);
+  const message = `${tied.map((one) => one.name).join(' and ')} tie for the anchor; lower one`;
+  add('anchor_tie', ['inputs', index, 'relevance'], message);
+}

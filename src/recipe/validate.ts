@@ -1,0 +1,78 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { SchemaPath } from './json-schema.ts';
+import { type Parsed, parseProcess, parseStage, type RecipeFiles } from './parse.ts';
+import { processToFiles, toYaml } from './serialise.ts';
+import type { IssueCode, LineIndex, Process, RecipeIssue, Stage } from './types.ts';
+import { checkProcessFile } from './validate-process.ts';
+import { checkStage } from './validate-stage.ts';
+import { checkTexts } from './validate-texts.ts';
+import { locate } from './yaml-file.ts';
+
+/** What the checks share: the process, and where to put what they find. */
+export type Validation = {
+  readonly process: Process;
+  readonly add: (code: IssueCode, file: string, path: SchemaPath, message: string) => void;
+  /** For defects inside a Markdown file, whose lines the template engine knows. */
+  readonly addAt: (issue: RecipeIssue) => void;
+};
+
+/**
+ * Every defect of a process, in the order of its files. A process that was made by edits has no
+ * files yet: it is located in the files that it would be written to.
+ */
+export function validateProcess(process: Process, lines?: LineIndex): RecipeIssue[] {
+  const issues: RecipeIssue[] = [];
+  let index = lines;
+  const validation: Validation = {
+    process,
+    add: (code, file, path, message) => {
+      index ??= parseProcess(processToFiles(process)).lines;
+      issues.push({ code, message, ...locate(index, file, path) });
+    },
+    addAt: (issue) => issues.push(issue),
+  };
+  checkProcessFile(validation);
+  for (const [position, stage] of process.stages.entries()) {
+    checkStage(validation, stage, position);
+    checkTexts(validation, stage);
+  }
+  return issues;
+}
+
+/** Throws recipe_invalid, with every issue in the details, unless there is none. */
+export function requireValid(issues: readonly RecipeIssue[]): void {
+  const [first] = issues;
+  if (first === undefined) return;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  const message = `${first.file}:${first.line}: ${first.message}${more}`;
+  throw new DialecticError('recipe_invalid', message, { details: { issues } });
+}
+
+/** Parses and validates; every issue of both is reported. */
+export function checkProcess(files: RecipeFiles): Parsed<Process> {
+  const parsed = parseProcess(files);
+  if (parsed.value === null) return parsed;
+  const issues = validateProcess(parsed.value, parsed.lines);
+  return { value: issues.length > 0 ? null : parsed.value, lines: parsed.lines, issues };
+}
+
+/** A process that may run, or recipe_invalid. */
+export function loadProcess(files: RecipeFiles): Process {
+  const checked = checkProcess(files);
+  requireValid(checked.issues);
+  return checked.value!;
+}
+
+/** Parses and validates a stage that stands on its own, as a process with that one stage. */
+export function checkLoneStage(files: RecipeFiles): Parsed<Stage> {
+  const parsed = parseStage(files);
+  if (parsed.value === null) return parsed;
+  const { key, name } = parsed.value;
+  const whole = new Map([...files].map(([path, text]) => [`${key}/${path}`, text]));
+  whole.set('process.yaml', toYaml({ key, name, stages: [key] }));
+  const issues = checkProcess(whole).issues.map((issue) => ({
+    ...issue,
+    file: issue.file.startsWith(`${key}/`) ? issue.file.slice(key.length + 1) : issue.file,
+  }));
+  return { value: issues.length > 0 ? null : parsed.value, lines: parsed.lines, issues };
+}

@@ -1,0 +1,91 @@
+import type { Database, Transaction } from '../db/database.ts';
+import { appendEvents } from '../db/events.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { converge } from './converge.ts';
+import { readSession, type SessionView } from './read.ts';
+import { openStage } from './stages.ts';
+
+/** After a stage: the next one, a person's review, or the end of the session. */
+export async function closeStage(
+  tx: Transaction,
+  session: SessionView,
+  stageKey: string,
+): Promise<void> {
+  const next = nextStage(session, stageKey);
+  if (next === undefined) return finish(tx, session);
+  const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
+  if (session.reviewStages || gate) {
+    await setStatus(tx, session, 'awaiting_review', { stage: stageKey, next });
+    return;
+  }
+  await openStage(tx, { tenantId: session.tenantId, sessionId: session.id, stageKey: next });
+}
+
+function nextStage(session: SessionView, stageKey: string): string | undefined {
+  if (session.untilStage === stageKey) return undefined;
+  const stages = session.process.stages.map((stage) => stage.key);
+  return stages[stages.indexOf(stageKey) + 1];
+}
+
+async function finish(tx: Transaction, session: SessionView): Promise<void> {
+  await converge(tx, session);
+  await setStatus(tx, session, 'completed', {});
+}
+
+async function setStatus(
+  tx: Transaction,
+  { tenantId, id }: SessionView,
+  status: string,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await tx.query('update sessions set status = $3 where tenant_id = $1 and id = $2', [
+    tenantId,
+    id,
+    status,
+  ]);
+  const payload = { status, ...details };
+  await appendEvents(tx, [{ tenantId, topic: `session/${id}`, kind: 'session-changed', payload }]);
+}
+
+/** A person has looked at the stage: the next one begins. */
+export async function approveStage(database: Database, tenantId: string, sessionId: string) {
+  await database.asTenant(tenantId, async (tx) => {
+    await lockSession(tx, tenantId, sessionId);
+    const session = await readSession(tx, tenantId, sessionId);
+    if (session.status !== 'awaiting_review') {
+      throw new DialecticError('conflict', `The session is ${session.status}; nothing to approve.`);
+    }
+    const [last] = await tx.query<{ stage_key: string }>(
+      `select stage_key from stage_runs where tenant_id = $1 and session_id = $2
+         and iteration = $3 order by created_at desc, id desc limit 1`,
+      [tenantId, sessionId, session.iteration],
+    );
+    const stageKey = nextStage(session, last!.stage_key)!;
+    await openStage(tx, { tenantId, sessionId, stageKey });
+  });
+}
+
+/** Another pass over the whole process, which reads what this one left. */
+export async function iterateSession(database: Database, tenantId: string, sessionId: string) {
+  await database.asTenant(tenantId, async (tx) => {
+    await lockSession(tx, tenantId, sessionId);
+    const session = await readSession(tx, tenantId, sessionId);
+    if (session.status !== 'completed') {
+      throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
+    }
+    await tx.query(
+      `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null
+       where tenant_id = $1 and id = $2`,
+      [tenantId, sessionId],
+    );
+    const stageKey = session.process.stages[0]!.key;
+    await openStage(tx, { tenantId, sessionId, stageKey });
+  });
+}
+
+async function lockSession(tx: Transaction, tenantId: string, sessionId: string): Promise<void> {
+  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for update', [
+    tenantId,
+    sessionId,
+  ]);
+}

@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { readSources } from '../documents/documents.ts';
+import type { ChildJob, JobContext, JobHandler } from '../jobs/context.ts';
+import { readStanding, type StageStanding } from '../jobs/lanes.ts';
+import type { Job } from '../jobs/types.ts';
+import { planStep } from '../planning/plan-step.ts';
+import { findReadySteps, type StepState } from '../planning/ready.ts';
+import type { PlannedJob, SourceDocument } from '../planning/types.ts';
+import { DialecticError } from '../platform/errors.ts';
+import type { Process } from '../recipe/types.ts';
+import { canonicalJson } from '../recipe/version.ts';
+import { closeStage } from './advance.ts';
+import { readSession, type SessionView } from './read.ts';
+import { planLaneRoots, readStageLanes, type StagePayload } from './stages.ts';
+
+/** PLAN jobs: one stands for a stage, one for each lane in it. Steps become EXECUTE jobs. */
+export function createPlanHandler(database: Database): JobHandler {
+  return (context) =>
+    context.job.laneId === null ? planStage(database, context) : planLane(database, context);
+}
+
+/** Starts the lanes; woken again when all of them are over, it closes the stage. */
+async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
+  const { stage } = job.payload as StagePayload;
+  const { session, roots } = await database.asTenant(job.tenantId, async (tx) => ({
+    session: await readSession(tx, job.tenantId, job.sessionId),
+    roots: await tx.query<{ status: string }>(
+      'select status from jobs where tenant_id = $1 and parent_job_id = $2 and counts',
+      [job.tenantId, job.id],
+    ),
+  }));
+  if (roots.length === 0) {
+    return commit({ children: planLaneRoots(session, stage), next: { waitFor: 'children' } });
+  }
+  const lost = roots.filter((root) => root.status !== 'completed').length;
+  if (lost > 0 && !session.allowDegraded) {
+    throw new DialecticError(
+      'stage_incomplete',
+      `${lost} of ${roots.length} participants failed in stage ${stage}.`,
+      { details: { stage, lost, lanes: roots.length } },
+    );
+  }
+  return commit({ write: (tx) => closeStage(tx, session, stage) });
+}
+
+/** Plans the steps of a lane that can run now; waits for other lanes where it must. */
+async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
+  const view = await database.asTenant(job.tenantId, async (tx) => {
+    const session = await readSession(tx, job.tenantId, job.sessionId);
+    return {
+      session,
+      standing: await readStanding(tx, job.tenantId, job.stageRunId!),
+      stageLanes: await readStageLanes(tx, session),
+      documents: await readSources(tx, job.tenantId, job.sessionId),
+    };
+  });
+  const { session, standing, stageLanes } = view;
+  const { stage: stageKey } = job.payload as StagePayload;
+  const readiness = findReadySteps({
+    process: session.process,
+    stageKey,
+    laneId: job.laneId!,
+    laneIds: stageLanes[stageKey] ?? [],
+    states: toLaneStates(session.process, stageKey, standing),
+  });
+  if (readiness.ready.length > 0) {
+    const children = readiness.ready.flatMap((stepKey) => planJobs(job, view, stepKey));
+    return commit({ children, next: { waitFor: 'children' } });
+  }
+  if (readiness.waitingForLanes.length > 0) {
+    return commit({ next: { waitFor: 'lanes', version: standing.version } });
+  }
+  const stuck = [...readiness.blocked, ...readiness.waiting];
+  if (stuck.length > 0) {
+    throw new DialecticError(
+      'lane_blocked',
+      `Steps of stage ${stageKey} cannot run because what they need has failed: ${stuck.join(', ')}.`,
+      { details: { stage: stageKey, steps: stuck } },
+    );
+  }
+}
+
+type LaneView = {
+  readonly session: SessionView;
+  readonly stageLanes: Readonly<Record<string, readonly string[]>>;
+  readonly documents: readonly SourceDocument[];
+};
+
+function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
+  const { session, stageLanes, documents } = view;
+  const { stage: stageKey } = job.payload as StagePayload;
+  const lane = session.lanes.find((one) => one.id === job.laneId)!;
+  const { jobs } = planStep({
+    process: session.process,
+    stageKey,
+    stepKey,
+    lane,
+    lanes: session.lanes,
+    stageLanes,
+    iteration: session.iteration,
+    documents,
+  });
+  const stage = session.process.stages.find((one) => one.key === stageKey)!;
+  const step = stage.steps.find((one) => one.key === stepKey)!;
+  return jobs.map((planned) => ({
+    type: 'EXECUTE',
+    stepKey,
+    policy: step.dependencyPolicy,
+    quorum: step.quorum,
+    concurrencyKey: `provider/${lane.model.split('/')[0]}`,
+    inputDigest: digestInputs(planned),
+    idempotencyKey: `${session.id}/${planned.identity}`,
+    payload: { planned },
+  }));
+}
+
+/** What a job was given, so that a change of it shows. */
+const digestInputs = (planned: PlannedJob): string =>
+  hash('sha256', canonicalJson(planned.inputs), 'hex');
+
+function toLaneStates(process: Process, stageKey: string, standing: StageStanding) {
+  const steps = process.stages.find((stage) => stage.key === stageKey)!.steps;
+  const states: Record<string, Record<string, StepState>> = {};
+  for (const [laneId, lane] of standing.steps) {
+    const own: Record<string, StepState> = {};
+    for (const { key } of steps) {
+      const state = lane.get(key);
+      if (state === 'completed') own[key] = 'done';
+      else if (state === 'failed' || lane.has('*')) own[key] = 'failed';
+      else if (state === 'running') own[key] = 'planned';
+    }
+    states[laneId] = own;
+  }
+  return states;
+}

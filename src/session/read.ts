@@ -1,0 +1,103 @@
+import type { Transaction } from '../db/database.ts';
+import { readBlob } from '../documents/blobs.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { mergeOverlays } from '../recipe/overlays.ts';
+import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
+import type { Process } from '../recipe/types.ts';
+import { loadRecipe } from './recipe-store.ts';
+
+export type SessionLane = { readonly id: string; readonly ordinal: number; readonly model: string };
+
+/** A session with what every part of the flow needs to know of it. */
+export type SessionView = {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly status: string;
+  readonly gates: readonly string[];
+  readonly projectId: string;
+  readonly iteration: number;
+  readonly reviewStages: boolean;
+  readonly allowDegraded: boolean;
+  readonly untilStage: string | null;
+  readonly writerLaneId: string | null;
+  readonly chosenLaneId: string | null;
+  readonly chosenBy: 'ballots' | 'person' | null;
+  readonly process: Process;
+  readonly lanes: readonly SessionLane[];
+};
+
+type SessionRow = {
+  status: string;
+  gates: string[];
+  project_id: string;
+  iteration: number;
+  review_stages: boolean;
+  allow_degraded: boolean;
+  until_stage: string | null;
+  writer_lane_id: string | null;
+  chosen_lane_id: string | null;
+  chosen_by: 'ballots' | 'person' | null;
+  recipe_hash: string;
+};
+
+export async function readSession(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+): Promise<SessionView> {
+  const [row] = await tx.query<SessionRow>(
+    `select status, gates, project_id, iteration, review_stages, allow_degraded, until_stage,
+       writer_lane_id, chosen_lane_id, chosen_by, recipe_hash
+     from sessions where tenant_id = $1 and id = $2 and recipe_hash is not null`,
+    [tenantId, id],
+  );
+  if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
+  const lanes = await tx.query<SessionLane>(
+    'select id, ordinal, model from lanes where tenant_id = $1 and session_id = $2 order by ordinal',
+    [tenantId, id],
+  );
+  return {
+    tenantId,
+    id,
+    status: row.status,
+    gates: row.gates,
+    projectId: row.project_id,
+    iteration: row.iteration,
+    reviewStages: row.review_stages,
+    allowDegraded: row.allow_degraded,
+    untilStage: row.until_stage,
+    writerLaneId: row.writer_lane_id,
+    chosenLaneId: row.chosen_lane_id,
+    chosenBy: row.chosen_by,
+    process: await loadRecipe(tx, tenantId, row.recipe_hash),
+    lanes,
+  };
+}
+
+/** What every prompt of a session may use. */
+export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
+  const { tenantId, projectId, process } = session;
+  const [project] = await tx.query<{ name: string; domain: string | null; brief_hash: string }>(
+    'select name, domain, brief_hash from projects where tenant_id = $1 and id = $2',
+    [tenantId, projectId],
+  );
+  const rows = await tx.query<{ kind: ResourceKind; name: string; body: string }>(
+    `select r.kind, r.name, b.body from resources r
+     join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
+     where r.tenant_id = $1 and r.project_id = $2 order by r.kind, r.name, r.id`,
+    [tenantId, projectId],
+  );
+  const resources: Partial<Record<ResourceKind, string>> = {};
+  for (const { kind, body } of rows) {
+    resources[kind] = resources[kind] ? `${resources[kind]}\n\n${body}` : body;
+  }
+  const domain = project!.domain ?? '';
+  const layer = process.domains[domain];
+  return {
+    userRequest: await readBlob(tx, tenantId, project!.brief_hash),
+    iteration: session.iteration,
+    project: { name: project!.name, domain },
+    resources,
+    overlay: mergeOverlays({ system: process.overlay, ...(layer && { domain: layer }) }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../platform/errors.ts';
+import type { Process, Stage } from '../recipe/types.ts';
+import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
+
+/** Versions never change, so what was read once stays true. */
+const known = new Map<string, Process>();
+const KEEP = 50;
+
+/** Stores a process by content: stages that are there already are shared. Returns its hash. */
+export async function saveRecipe(
+  tx: Transaction,
+  tenantId: string,
+  process: Process,
+): Promise<string> {
+  const { hash, manifest, stages } = versionOf(process);
+  for (const [stageHash, stage] of Object.entries(stages)) {
+    await tx.query(
+      `insert into recipe_stages (tenant_id, hash, body) values ($1, $2, $3)
+       on conflict do nothing`,
+      [tenantId, stageHash, JSON.stringify(stage)],
+    );
+  }
+  await tx.query(
+    `insert into recipe_versions (tenant_id, hash, process_key, manifest)
+     values ($1, $2, $3, $4) on conflict do nothing`,
+    [tenantId, hash, process.key, JSON.stringify(manifest)],
+  );
+  return hash;
+}
+
+/** Puts a stored version together again. */
+export async function loadRecipe(
+  tx: Transaction,
+  tenantId: string,
+  hash: string,
+): Promise<Process> {
+  const place = `${tenantId}/${hash}`;
+  const found = known.get(place);
+  if (found) return found;
+  const [version] = await tx.query<{ manifest: ProcessManifest }>(
+    'select manifest from recipe_versions where tenant_id = $1 and hash = $2',
+    [tenantId, hash],
+  );
+  if (!version) throw new DialecticError('not_found', `No recipe has the version ${hash}.`);
+  const rows = await tx.query<{ hash: string; body: Stage }>(
+    'select hash, body from recipe_stages where tenant_id = $1 and hash = any ($2)',
+    [tenantId, version.manifest.stages.map((stage) => stage.hash)],
+  );
+  const stages = Object.fromEntries(rows.map((row) => [row.hash, row.body]));
+  const process = processFromVersion(version.manifest, stages);
+  if (known.size >= KEEP) known.clear();
+  known.set(place, process);
+  return process;
+}

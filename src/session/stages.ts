@@ -1,0 +1,110 @@
+import type { Transaction } from '../db/database.ts';
+import { appendEvents } from '../db/events.ts';
+import { saveBlob } from '../documents/blobs.ts';
+import type { ChildJob } from '../jobs/context.ts';
+import { enqueueJobs } from '../jobs/enqueue.ts';
+import { createStageRun } from '../jobs/lanes.ts';
+import { newId } from '../platform/ids.ts';
+import { renderSeedPrompt } from '../recipe/prompt.ts';
+import type { Stage } from '../recipe/types.ts';
+import { readFacts, readSession, type SessionView } from './read.ts';
+
+export type StagePlace = {
+  readonly tenantId: string;
+  readonly sessionId: string;
+  readonly stageKey: string;
+};
+
+/** The payload of a stage's own job and of its lanes' roots. */
+export type StagePayload = { readonly stage: string; readonly iteration: number };
+
+/**
+ * Opens a stage: its run, its seed prompt and one job that stands for the stage. The lanes' roots are
+ * that job's children, so that the engine itself tells when all lanes are through.
+ */
+export async function openStage(tx: Transaction, place: StagePlace): Promise<void> {
+  const { tenantId, sessionId, stageKey } = place;
+  const session = await readSession(tx, tenantId, sessionId);
+  const stage = session.process.stages.find((one) => one.key === stageKey)!;
+  const { iteration } = session;
+  await tx.query(`update sessions set status = 'running' where tenant_id = $1 and id = $2`, [
+    tenantId,
+    sessionId,
+  ]);
+  const stageRunId = await createStageRun(tx, { tenantId, sessionId, iteration, stageKey });
+  await saveSeedPrompt(tx, session, stage);
+  const payload: StagePayload = { stage: stageKey, iteration };
+  await enqueueJobs(tx, [
+    {
+      tenantId,
+      sessionId,
+      type: 'PLAN',
+      stageRunId,
+      payload,
+      idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
+    },
+  ]);
+  const topic = `session/${sessionId}`;
+  await appendEvents(tx, [{ tenantId, topic, kind: 'stage-opened', payload: { ...payload } }]);
+}
+
+async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stage): Promise<void> {
+  const text = renderSeedPrompt(session.process, stage, await readFacts(tx, session));
+  await tx.query(
+    `insert into documents
+       (tenant_id, id, session_id, kind, iteration, stage_key, identity, markdown_hash)
+     values ($1, $2, $3, 'seed_prompt', $4, $5, $6, $7)`,
+    [
+      session.tenantId,
+      newId(),
+      session.id,
+      session.iteration,
+      stage.key,
+      `seed_prompt/${session.iteration}/${stage.key}`,
+      await saveBlob(tx, session.tenantId, text),
+    ],
+  );
+}
+
+/** The lanes that take part in each stage: all, those that came through, or the one writer. */
+export async function readStageLanes(
+  tx: Transaction,
+  session: SessionView,
+): Promise<Record<string, readonly string[]>> {
+  const rows = await tx.query<{ stage_key: string; lane_id: string; status: string }>(
+    `select r.stage_key, j.lane_id, j.status from jobs j
+     join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
+     where j.tenant_id = $1 and j.session_id = $2 and j.lane_id is not null
+       and j.step_key is null and r.iteration = $3`,
+    [session.tenantId, session.id, session.iteration],
+  );
+  const lanes: Record<string, string[]> = {};
+  for (const row of rows) {
+    const gone = session.allowDegraded && ['failed', 'cancelled'].includes(row.status);
+    const list = (lanes[row.stage_key] ??= []);
+    if (!gone) list.push(row.lane_id);
+  }
+  return lanes;
+}
+
+/** One root for each lane of the stage; a lane that fails leaves the others alone. */
+export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[] {
+  const payload: StagePayload = { stage: stageKey, iteration: session.iteration };
+  return lanesOf(session, stageKey).map((lane) => ({
+    type: 'PLAN' as const,
+    laneId: lane.id,
+    policy: 'any' as const,
+    payload,
+    idempotencyKey: `${session.id}/${session.iteration}/${stageKey}/${lane.ordinal}`,
+  }));
+}
+
+/** After the stage that the process names, a chosen writer goes on alone. */
+function lanesOf(session: SessionView, stageKey: string) {
+  const { writerLaneId, lanes } = session;
+  const process: { stages: readonly Stage[]; writerAfter?: string | null } = session.process;
+  const order = process.stages.map((stage) => stage.key);
+  const from = process.writerAfter ? order.indexOf(process.writerAfter) : -1;
+  const alone = writerLaneId !== null && from >= 0 && order.indexOf(stageKey) > from;
+  return alone ? lanes.filter((lane) => lane.id === writerLaneId) : lanes;
+}

@@ -1,0 +1,120 @@
+import { defaultName } from '../../src/recipe/file-shape.ts';
+import type {
+  Contract,
+  Granularity,
+  InputType,
+  Process,
+  Stage,
+  Step,
+  StepInput,
+} from '../../src/recipe/types.ts';
+
+const TYPES: Readonly<Record<string, InputType>> = {
+  seed: 'seed_prompt',
+  header: 'header_context',
+  doc: 'document',
+  contrib: 'contribution',
+  fb: 'feedback',
+};
+
+/**
+ * An input in short form: `doc:thesis/business_case*?=0.9@all,previous,join`. `*` means multiple,
+ * `?` optional; after `@` come scope `all`, iteration `previous` and `join` (all).
+ */
+function input(short: string): StepInput {
+  const match =
+    /^(\w+):([\w-]+)\/([\w-]*)(\*?)(\??)(?:=([\d.]+))?(?:@([\w,]+))?$/.exec(short) ??
+    (() => {
+      throw new Error(`not an input: ${short}`);
+    })();
+  const [, type, stage, key, multiple, optional, relevance, flags = ''] = match;
+  const bare = {
+    type: TYPES[type!]!,
+    stage: stage!,
+    documentKey: key === '' ? null : key!,
+    scope: flags.includes('all') ? ('all' as const) : ('own' as const),
+    iteration: flags.includes('previous') ? ('previous' as const) : ('current' as const),
+    multiple: multiple === '*',
+    required: optional !== '?',
+    relevance: Number(relevance ?? 1),
+    join: flags.includes('join') ? ('all' as const) : null,
+  };
+  return { name: defaultName(bare), ...bare };
+}
+
+/** A step in short form; its prompt, contract and template are made up by `stage`. */
+export function step(
+  key: string,
+  jobType: Step['jobType'],
+  granularity: Granularity,
+  documentKey: string,
+  inputs: readonly string[],
+  more: Partial<Step> = {},
+): Step {
+  return {
+    key,
+    name: key,
+    jobType,
+    granularity,
+    forEach: null,
+    prompt: 'prompts/any.md',
+    output: {
+      kind: jobType === 'PLAN' ? 'header_context' : 'document',
+      documentKey,
+      contract: 'contracts/any.yaml',
+      template: jobType === 'PLAN' ? null : 'templates/any.md',
+    },
+    inputs: inputs.map(input),
+    after: [],
+    dependencyPolicy: 'all',
+    quorum: null,
+    continuation: { maxTurns: 20, maxIdleTurns: 2, maxChars: 400_000 },
+    skip: false,
+    origin: null,
+    ...more,
+  };
+}
+
+const CONTRACT: Contract = {
+  type: 'object',
+  title: 'Anything',
+  required: ['text'],
+  properties: { text: { type: 'string', description: 'The text.' } },
+};
+
+/** A stage whose steps share one prompt, one contract and one template. */
+export function stage(key: string, steps: readonly Step[]): Stage {
+  return {
+    key,
+    name: key,
+    description: '',
+    seedPrompt: 'prompts/seed.md',
+    steps,
+    contracts: { 'contracts/any.yaml': CONTRACT },
+    files: {
+      'prompts/seed.md': '{{ user_request }}',
+      'prompts/any.md': 'Write {{ document.title }}.',
+      'templates/any.md': '{{ content.text | markdown }}',
+    },
+    origin: null,
+  };
+}
+
+/** A process of these stages, without gates. */
+export function processOf(key: string, stages: readonly Stage[]): Process {
+  return {
+    key,
+    name: key,
+    description: '',
+    stages,
+    transitions: stages
+      .slice(1)
+      .map((to, at) => ({ from: stages[at]!.key, to: to.key, gate: false })),
+    overlay: {},
+    domains: {},
+    shared: {},
+    results: [],
+    convergence: null,
+    workItems: null,
+  };
+}

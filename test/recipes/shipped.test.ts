@@ -1,0 +1,44 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { expectedCounts } from '../../src/planning/expected-counts.ts';
+import { validateForRun } from '../../src/planning/validate-for-run.ts';
+import { parseProcess } from '../../src/recipe/parse.ts';
+import { processToFiles } from '../../src/recipe/serialise.ts';
+import { checkLoneStage, checkProcess } from '../../src/recipe/validate.ts';
+import { readFolder } from './read-folder.ts';
+
+const root = fileURLToPath(new URL('../../recipes', import.meta.url));
+const holding = (file: string): string[] =>
+  readdirSync(root).filter((name) => existsSync(join(root, name, file)));
+const processes = holding('process.yaml');
+const stages = holding('stage.yaml');
+
+describe.skipIf(processes.length === 0)('the shipped processes', () => {
+  test.each(processes)('%s is valid and runs with one to four participants', (name) => {
+    const { issues, value, lines } = checkProcess(readFolder(join(root, name)));
+    expect(issues).toEqual([]);
+    for (const lanes of [1, 2, 3, 4]) expect(validateForRun(value!, lanes, { lines })).toEqual([]);
+    expect(parseProcess(processToFiles(value!)).value).toEqual(value);
+  });
+});
+
+describe.skipIf(stages.length === 0)('the shipped stages', () => {
+  test.each(stages)('%s is valid', (name) => {
+    expect(checkLoneStage(readFolder(join(root, name))).issues).toEqual([]);
+  });
+});
+
+describe.skipIf(!processes.includes('software-plan'))('software-plan', () => {
+  test.each([
+    [1, 33],
+    [2, 104],
+    [3, 237],
+    [5, 785],
+  ])('%i participants make %i calls', (lanes, calls) => {
+    const { value } = checkProcess(readFolder(join(root, 'software-plan')));
+    expect(value!.stages.flatMap((stage) => stage.steps)).toHaveLength(33);
+    expect(expectedCounts(value!, lanes).calls).toBe(calls);
+  });
+});

@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
+import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
+import type { PlannedJob } from '../../src/planning/types.ts';
+import type { Process } from '../../src/recipe/types.ts';
+import { loadProcess } from '../../src/recipe/validate.ts';
+import { createPlanHandler } from '../../src/session/plan-handler.ts';
+import { readSession } from '../../src/session/read.ts';
+import { withWorker } from '../engine.ts';
+import { readFolder } from '../recipes/read-folder.ts';
+
+export const shipped = (name: string): Process =>
+  loadProcess(readFolder(fileURLToPath(new URL(`../../recipes/${name}`, import.meta.url))));
+
+/** Writes a document that only says which it is; `content` may say more. */
+export const writeTrivially =
+  (content: (planned: PlannedJob) => unknown = () => ({})): JobHandler =>
+  async ({ job, commit }: JobContext) => {
+    const planned = job.payload['planned'] as PlannedJob;
+    await commit({
+      write: async (tx) => {
+        const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
+        const text = JSON.stringify(content(planned));
+        const contributionId = await saveContribution(tx, {
+          ...place,
+          chainId: job.chainId,
+          text,
+          finishReason: 'stop',
+        });
+        await saveDocument(tx, { ...place, planned, contributionId, content: JSON.parse(text) });
+      },
+    });
+  };
+
+/** Runs sessions with a handler for EXECUTE until one has a status. */
+export async function runUntil(
+  database: Database,
+  place: { tenantId: string; sessionId: string },
+  status: string,
+  execute: JobHandler = writeTrivially(),
+): Promise<void> {
+  const handlers = { PLAN: createPlanHandler(database), EXECUTE: execute };
+  await withWorker(
+    database,
+    handlers,
+    () =>
+      expect.poll(() => statusOf(database, place), { timeout: 110_000, interval: 50 }).toBe(status),
+    { concurrency: 20, pollMs: 200 },
+  );
+}
+
+const statusOf = async (
+  database: Database,
+  { tenantId, sessionId }: { tenantId: string; sessionId: string },
+): Promise<string> => {
+  const session = await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+  return session.status;
+};

@@ -1,0 +1,291 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { expectedCounts } from '../src/planning/expected-counts.ts';
+import { validateForRun } from '../src/planning/validate-for-run.ts';
+import { anchorRule } from '../src/recipe/anchor-rule.ts';
+import {
+  contractOf,
+  describeDocument,
+  type Section,
+  stepsGuidedBy,
+} from '../src/recipe/contract.ts';
+import { insertStage, overrideStep } from '../src/recipe/edit.ts';
+import { inputFromFile } from '../src/recipe/file-shape.ts';
+import { checkAgainstSchema } from '../src/recipe/json-schema.ts';
+import { parseStage } from '../src/recipe/parse.ts';
+import { renderPrompt, renderSeedPrompt } from '../src/recipe/prompt.ts';
+import { renderDocument } from '../src/recipe/render-document.ts';
+import type { ContractNode, Process, Stage, Step, StepInput } from '../src/recipe/types.ts';
+import {
+  checkLoneStage,
+  checkProcess,
+  loadProcess,
+  validateProcess,
+} from '../src/recipe/validate.ts';
+import { readFolder } from './recipes/read-folder.ts';
+import { sampleDocument, sampleFacts, sampleJob, sampleLabel } from './recipes/sample.ts';
+
+const read = (name: string): Map<string, string> =>
+  readFolder(fileURLToPath(new URL(join('../recipes', name), import.meta.url)));
+const softwarePlan = loadProcess(read('software-plan'));
+const decisionMemo = loadProcess(read('decision-memo'));
+const research = parseStage(read('research')).value!;
+const withResearch = insertStage(softwarePlan, research, { before: 'thesis' });
+
+type Place = { readonly process: Process; readonly stage: Stage; readonly step: Step };
+const places: [string, Place][] = [withResearch, decisionMemo].flatMap((process) =>
+  process.stages.flatMap((stage) =>
+    stage.steps.map((step): [string, Place] => [
+      `${process.key}/${stage.key}/${step.output.documentKey}`,
+      { process, stage, step },
+    ]),
+  ),
+);
+const rendered = places.filter(([, { step }]) => step.output.template !== null);
+const DEBATED = ['thesis', 'antithesis'];
+const fromDebate = (input: StepInput): boolean =>
+  input.documentKey !== null && DEBATED.includes(input.stage ?? '');
+const isRequired = (_node: ContractNode, key: string, parent: ContractNode): boolean =>
+  parent.required?.includes(key) ?? false;
+/** The leaves of a document that its text does not show. */
+const findLost = (text: string, leaves: readonly string[]): string[] => {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return leaves.filter((leaf) => !line.includes(leaf));
+};
+const planSteps = (key: string): readonly Step[] =>
+  softwarePlan.stages.find((stage) => stage.key === key)!.steps;
+
+describe('the shipped recipes', () => {
+  test.each(['software-plan', 'decision-memo'])('%s has no defect', (name) => {
+    expect(checkProcess(read(name)).issues).toEqual([]);
+  });
+
+  test('research has no defect as a stage on its own', () => {
+    expect(checkLoneStage(read('research')).issues).toEqual([]);
+  });
+
+  test('inserted before thesis, research is valid and adds four calls for each lane', () => {
+    expect(withResearch.stages.map((stage) => stage.key).slice(0, 2)).toEqual([
+      'research',
+      'thesis',
+    ]);
+    expect(validateForRun(withResearch, 2)).toEqual([]);
+    expect(expectedCounts(withResearch, 2).calls).toBe(104 + 8);
+  });
+
+  test('thesis can be made to read what research found', () => {
+    const header = planSteps('thesis')[0]!;
+    const added = ['clusters', 'contradictions'].map((document_key) =>
+      inputFromFile(
+        { type: 'document', stage: 'research', document_key, relevance: 0.8 },
+        'thesis',
+      ),
+    );
+    const inputs = [...header.inputs, ...added];
+    const changed = overrideStep(withResearch, 'thesis', header.key, { inputs });
+    expect(validateProcess(changed)).toEqual([]);
+    expect(expectedCounts(changed, 3).calls).toBe(237 + 12);
+  });
+
+  test('no text names a model or its maker', () => {
+    const names =
+      /\b(gpt|chatgpt|openai|claude|anthropic|gemini|google|llama|mistral|deepseek|qwen|grok)\b/i;
+    const found = ['software-plan', 'decision-memo', 'research'].flatMap((name) =>
+      [...read(name)].filter(([, text]) => names.test(text)).map(([path]) => `${name}/${path}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the calls of a run', () => {
+  test.each([
+    [1, 33, 18],
+    [2, 104, 46],
+    [3, 237, 84],
+    [5, 785, 190],
+  ])(
+    'software-plan with %i lanes makes %i calls and %i rendered documents',
+    (lanes, calls, renders) => {
+      expect(validateForRun(softwarePlan, lanes)).toEqual([]);
+      expect(expectedCounts(softwarePlan, lanes)).toMatchObject({ calls, renders });
+    },
+  );
+
+  test('the steps of software-plan are shared out as designed', () => {
+    const { byStage, steps } = expectedCounts(softwarePlan, 3);
+    expect(steps).toHaveLength(33);
+    expect(byStage).toEqual({
+      thesis: 15,
+      antithesis: 63,
+      synthesis: 135,
+      parenthesis: 12,
+      paralysis: 12,
+    });
+  });
+
+  test.each([
+    [1, 5],
+    [2, 10],
+    [4, 20],
+  ])('decision-memo with %i lanes makes %i calls', (lanes, calls) => {
+    expect(expectedCounts(decisionMemo, lanes).calls).toBe(calls);
+  });
+});
+
+describe('the steps of software-plan', () => {
+  test('read the seed prompt of their own stage', () => {
+    for (const stage of softwarePlan.stages) {
+      const seeds = stage.steps.flatMap((step) => step.inputs).filter(isSeed);
+      expect(seeds.map((input) => input.stage)).toEqual(seeds.map(() => stage.key));
+    }
+  });
+
+  test('read across lanes what is debated, and nothing else', () => {
+    for (const stage of softwarePlan.stages) {
+      for (const step of stage.steps) {
+        const across = step.inputs.filter((input) => input.scope === 'all');
+        const others = across.filter((input) => !fromDebate(input));
+        const rivals = step.output.documentKey === 'advisor_recommendations';
+        expect(others.map((input) => input.documentKey)).toEqual(
+          rivals ? ['updated_master_plan'] : [],
+        );
+        const earlier = step.inputs.filter(
+          (input) => fromDebate(input) && input.stage !== stage.key,
+        );
+        expect(earlier.filter((input) => input.scope === 'own')).toEqual([]);
+      }
+    }
+  });
+
+  test.each([
+    ['thesis', 'no_anchor_required', ...Array(4).fill('derive_from_header_context')],
+    ['antithesis', ...Array(7).fill('anchor_found')],
+    [
+      'synthesis',
+      'no_anchor_required',
+      ...Array(4).fill('anchor_found'),
+      ...Array(4).fill('no_anchor_required'),
+      'no_anchor_required',
+      ...Array(3).fill('anchor_found'),
+    ],
+    ['parenthesis', 'no_anchor_required', ...Array(3).fill('anchor_found')],
+    ['paralysis', 'no_anchor_required', ...Array(3).fill('anchor_found')],
+  ] as string[][])('%s has the anchors of its table', (stage, ...statuses) => {
+    expect(planSteps(stage).map((step) => anchorRule(step).status)).toEqual(statuses);
+  });
+
+  test('guide every document of a stage by a plan, but for what only merges', () => {
+    for (const stage of softwarePlan.stages) {
+      const guided = stage.steps
+        .filter((step) => step.jobType === 'PLAN')
+        .flatMap((step) => {
+          return stepsGuidedBy(stage, step).map((one) => one.key);
+        });
+      const unguided = stage.steps
+        .filter((step) => step.jobType === 'EXECUTE' && !guided.includes(step.key))
+        .map((step) => step.granularity);
+      expect(new Set(unguided)).toEqual(new Set(stage.key === 'synthesis' ? ['per_model'] : []));
+    }
+  });
+});
+
+const isSeed = (input: StepInput): boolean => input.type === 'seed_prompt';
+const spokenOf = (input: StepInput): boolean => input.type !== 'header_context';
+
+describe.each(places)('the prompt of %s', (_, { process, stage, step }) => {
+  const render = (iteration: number, wanted: (input: StepInput) => boolean): string =>
+    renderPrompt(process, stage, step, sampleFacts(process, iteration), sampleJob(step, wanted));
+
+  test('asks for every section and speaks of every document by its label', () => {
+    const text = render(2, () => true);
+    expect(text).not.toMatch(/\{\{|\{%|undefined|\[object/);
+    for (const { key } of describeDocument(stage, step).sections)
+      expect(text).toContain(`\`${key}\``);
+    for (const input of step.inputs.filter(spokenOf)) {
+      expect(text).toContain(sampleLabel(input, 0));
+      if (input.multiple) expect(text).toContain(sampleLabel(input, 1));
+    }
+    for (const guided of step.jobType === 'PLAN' ? stepsGuidedBy(stage, step) : []) {
+      expect(text).toContain(`\`${guided.output.documentKey}\``);
+      for (const { key } of describeDocument(stage, guided).sections) {
+        expect(text).toContain(`\`${key}\``);
+      }
+    }
+    if (step.inputs.some((input) => input.type === 'header_context')) {
+      expect(text).toContain('GUIDANCE for this document');
+    }
+  });
+
+  test('does without what is optional', () => {
+    const text = render(1, (input) => input.required);
+    expect(text).not.toMatch(/\{\{|\{%|undefined|\[object|pass before made|What people said/);
+  });
+
+  test('states the rules on evidence, gaps and disagreement', () => {
+    const text = render(1, () => true);
+    expect(text).toMatch(/only (with )?ids from the list of sources/);
+    expect(text).toContain('(assumption)');
+    expect(text).toMatch(/keep both[^\n]*condition under which each (would be|is) right/);
+    expect(text).toMatch(/labels, not names/);
+  });
+});
+
+test('every seed prompt holds the request', () => {
+  for (const process of [withResearch, decisionMemo]) {
+    for (const stage of process.stages.filter((one) => one.seedPrompt !== null)) {
+      const text = renderSeedPrompt(process, stage, sampleFacts(process, 2));
+      expect(text).toContain('REQUEST: open a bakery');
+      expect(text).toContain('RESOURCE constraint_boundaries');
+      expect(text).not.toMatch(/\{\{|\{%|undefined/);
+    }
+  }
+});
+
+describe.each(places)('the contract of %s', (_, { stage, step }) => {
+  const contract = contractOf(stage, step)!;
+
+  test('tells a writer what belongs into every section and field', () => {
+    const silent = (sections: readonly Section[]): string[] =>
+      sections.flatMap((section) => [
+        ...(section.description === '' ? [section.key] : []),
+        ...silent(section.fields),
+      ]);
+    const known = ['score', 'rationale', 'type', 'artifact_class', 'file_type'];
+    const missing = silent(describeDocument(stage, step).sections);
+    expect(missing.filter((key) => !known.includes(key))).toEqual([]);
+    expect(contract.description).not.toBe('');
+  });
+
+  test('is met by a document that is made from it', () => {
+    const { content } = sampleDocument(contract);
+    const broken = checkAgainstSchema(contract, content);
+    expect(broken.filter(({ keyword }) => keyword !== 'maximum')).toEqual([]);
+  });
+});
+
+describe.each(rendered)('the template of %s', (_, { process, stage, step }) => {
+  const contract = contractOf(stage, step)!;
+  const render = (content: Readonly<Record<string, unknown>>): string =>
+    renderDocument(process, stage, step, content);
+
+  test('prints every field', () => {
+    const { content, leaves } = sampleDocument(contract);
+    const text = render(content);
+    expect(findLost(text, leaves)).toEqual([]);
+    expect(text).not.toMatch(/\{\{|\{%|undefined|\[object/);
+  });
+
+  test('prints what is required alone, without empty headings', () => {
+    const { content, leaves } = sampleDocument(contract, isRequired);
+    const text = render(content);
+    expect(findLost(text, leaves)).toEqual([]);
+    expect(text).not.toMatch(/undefined|null|\*\*\*\*/);
+    const blocks = text.split(/\n{2,}/).map((block) => /^#*/.exec(block.trim())![0].length);
+    const empty = blocks.filter((level, at) => {
+      const next = blocks[at + 1] ?? 1;
+      return level > 0 && next > 0 && next <= level;
+    });
+    expect(empty).toEqual([]);
+  });
+});
