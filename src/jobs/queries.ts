@@ -24,7 +24,8 @@ export async function claimJobs(
     `${QUIET}; ${FORGETTABLE};
      select requeue_abandoned(${uuid(workerId)}, ${trustLocks});
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
-       chain_id, attempt, max_attempts, takeovers, degraded, payload, lease_token
+       chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts, takeovers,
+       degraded, payload, lease_token
      from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)})`,
   );
   return rows.map(toJob);
