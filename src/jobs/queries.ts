@@ -41,16 +41,18 @@ export async function completeJobs(database: Database, jobs: readonly Job[]): Pr
   return rows.map((row) => row.id);
 }
 
-/** Extends all leases of a worker and returns the tokens that it still has. */
+/** Extends the leases of the jobs that a worker runs and returns the tokens that it still has. */
 export async function extendLeases(
   database: Database,
   workerId: string,
   leaseMs: number,
+  jobs: readonly Job[],
 ): Promise<string[]> {
   const rows = await database.immediate<{ token: string }>(
     { as: 'worker' },
     `${FORGETTABLE};
-     select extend_leases(${uuid(workerId)}, ${interval(leaseMs)}) as token`,
+     select extend_leases(${uuid(workerId)}, ${uuids(jobs.map((job) => job.leaseToken))},
+       ${interval(leaseMs)}) as token`,
   );
   return rows.map((row) => row.token);
 }

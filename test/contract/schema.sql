@@ -416,6 +416,27 @@ begin
       'waiting_for_children', 'waiting_for_lanes', 'waiting_for_prerequisite');
 end
 $function$
+CREATE OR REPLACE FUNCTION public.cancel_jobs(of_tenant uuid, of_session uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  loop
+    begin
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        order by j.seq desc for update;
+      update jobs j set status = 'cancelled', finished_at = app_now(),
+        worker_id = null, lease_token = null, lease_until = null,
+        error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
+      where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status);
+      exit when not found;
+    exception when deadlock_detected then
+      null;
+    end;
+  end loop;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.children_by_step(of_tenant uuid, of_parent uuid)
  RETURNS TABLE(step_key text, open integer, succeeded integer, needed integer, lost boolean)
  LANGUAGE sql
@@ -550,7 +571,7 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
-CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, lease interval)
+CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
 AS $function$
@@ -559,7 +580,8 @@ begin
     where j.worker_id = of_worker and j.status = 'processing';
   with mine as (
     select j.tenant_id, j.id from jobs j
-    where j.worker_id = of_worker and j.status = 'processing' for update skip locked)
+    where j.worker_id = of_worker and j.status = 'processing' and j.lease_token = any (tokens)
+    for update skip locked)
   update jobs j set lease_until = app_now() + lease
   from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
 end

@@ -526,16 +526,39 @@ create function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
   returning j.id
 $$;
 
--- Extends the leases of a worker and says which it still has. Rows that are locked are being
--- committed by the worker itself at this moment.
-create function extend_leases(of_worker uuid, lease interval)
+-- Cancels what lives of a session. Children come before their parents, as for a worker that ends one;
+-- where that does not help, the others go first. The last look finds what was inserted meanwhile.
+create function cancel_jobs(of_tenant uuid, of_session uuid) returns void language plpgsql as $$
+begin
+  loop
+    begin
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        order by j.seq desc for update;
+      update jobs j set status = 'cancelled', finished_at = app_now(),
+        worker_id = null, lease_token = null, lease_until = null,
+        error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
+      where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status);
+      exit when not found;
+    exception when deadlock_detected then
+      null;
+    end;
+  end loop;
+end
+$$;
+
+-- Extends the leases that a worker works under and says which it still has. Its other rows are those
+-- that it could not settle: their leases must run out. Rows that are locked are being committed by
+-- the worker itself at this moment.
+create function extend_leases(of_worker uuid, tokens uuid[], lease interval)
   returns setof uuid language plpgsql as $$
 begin
   return query select j.lease_token from jobs j
     where j.worker_id = of_worker and j.status = 'processing';
   with mine as (
     select j.tenant_id, j.id from jobs j
-    where j.worker_id = of_worker and j.status = 'processing' for update skip locked)
+    where j.worker_id = of_worker and j.status = 'processing' and j.lease_token = any (tokens)
+    for update skip locked)
   update jobs j set lease_until = app_now() + lease
   from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
 end
