@@ -48,7 +48,8 @@ export function checkRest(world: World): void {
     const orphaned = parent?.status === 'failed' || parent?.status === 'cancelled';
     hold(!orphaned || job.started || !job.counts, 'what has not begun ends with its parent', job);
   }
-  hold(world.status === 'running' || world.live.size === 0, 'a cancelled session has no live job');
+  const mayLive = world.status !== 'cancelled';
+  hold(mayLive || world.live.size === 0, 'a cancelled session has no live job');
   hold(running <= (world.maxRunning ?? running), 'no more run than the session allows');
   for (const run of world.stageRuns.values()) {
     const roots = run.roots.filter((root) => root.counts);

@@ -5,6 +5,7 @@ import {
   addTo,
   countedChildren,
   type Execution,
+  isLaneRoot,
   LEASE_MS,
   lastLink,
   type ModelJob,
@@ -100,7 +101,7 @@ function addJob(world: World, job: SimJob, link?: { chain: string }): ModelJob {
   addTo(world.children, row.parent, row);
   addTo(world.waiters, prerequisite, row);
   addTo(world.chains, row.chain, row);
-  if (row.parent === null && row.stageRun) world.stageRuns.get(row.stageRun)!.roots.push(row);
+  if (isLaneRoot(row)) world.stageRuns.get(row.stageRun!)!.roots.push(row);
   return row;
 }
 
@@ -231,11 +232,8 @@ export function restart(world: World): void {
   }));
 }
 
-export function beat(world: World, worker: string): void {
-  for (const job of world.live) {
-    const mine = job.status === 'processing' && job.worker === worker;
-    if (mine) job.leaseUntil = world.now + LEASE_MS;
-  }
+export function beat(world: World, executions: readonly Execution[]): void {
+  for (const { job } of executions.filter(holds)) job.leaseUntil = world.now + LEASE_MS;
 }
 
 export function cancel(world: World): void {
@@ -250,15 +248,15 @@ export function cancel(world: World): void {
 
 /** Everything that failed, or ended because something else did, goes again as one statement. */
 export function retry(world: World): number {
-  if (world.status !== 'running') throw new Refusal('not_found');
+  if (world.status === 'cancelled') throw new Refusal('not_found');
   const again = [...world.jobs.values()].filter(
     (job) =>
       !job.continued &&
       (job.status === 'failed' || (job.status === 'cancelled' && job.error === 'parent_ended')),
   );
-  if (again.length === 0) return 0;
   for (const { steps } of world.stageRuns.values()) {
-    for (const step of steps.values()) {
+    for (const [name, step] of steps) {
+      if (name.endsWith('/*')) steps.delete(name);
       if (step.state === 'failed') Object.assign(step, { state: 'running', degraded: false });
     }
   }
@@ -273,9 +271,9 @@ export function retry(world: World): number {
   });
   for (const run of world.stageRuns.values()) {
     const goesOn = run.roots.some((root) => root.counts && !isOver(root.status));
-    if (goesOn && run.state !== 'running')
-      Object.assign(run, { state: 'running', degraded: false });
+    if (goesOn) Object.assign(run, { state: 'running', degraded: false });
   }
+  world.status = 'running';
   return again.length;
 }
 

@@ -26,7 +26,7 @@ export type Operation =
   | { readonly op: 'commit'; readonly execution: number; readonly effects: SimEffects }
   | { readonly op: 'fail'; readonly execution: number; readonly fault: SimFault }
   | { readonly op: 'hand-back'; readonly executions: readonly number[] }
-  | { readonly op: 'beat'; readonly worker: string }
+  | { readonly op: 'beat'; readonly worker: string; readonly executions: readonly number[] }
   | { readonly op: 'restart' }
   | { readonly op: 'gate'; readonly gate: Gate }
   | { readonly op: 'open'; readonly gate: Gate | null }
@@ -83,7 +83,7 @@ function perform(world: World, operation: Operation): Outcome {
       handBack(world, held(operation.executions));
       return 'done';
     case 'beat':
-      beat(world, operation.worker);
+      beat(world, held(operation.executions));
       return 'done';
     case 'restart':
       restart(world);

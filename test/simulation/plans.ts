@@ -26,11 +26,15 @@ export type Wave = {
   readonly barrier: { readonly step: string; readonly onFailure: 'fail' | 'go-on' } | null;
   /** Whether the PLAN waits for other lanes next, while these children still run. */
   readonly overlaps: boolean;
+  /** Whether the children are the roots of a stage's lanes. */
+  readonly startsLanes?: boolean;
 };
 
 /** Roots that belong together: the lanes of one stage run, or one job on its own. */
 export type Group = {
   readonly staged: boolean;
+  /** A job that stands for the stage, above the lanes' roots. */
+  readonly head: Plan | null;
   readonly lanes: readonly Plan[];
   /** An earlier group; the roots wait for its first root. */
   readonly waitsFor: number | null;
@@ -59,7 +63,9 @@ export function drawGroups(chance: Chance, shape: Shape): Group[] {
     const staged = budget.jobs > 3 && chance.happens(0.6);
     const waitsFor =
       groups.length > 0 && chance.happens(0.3) ? chance.between(0, groups.length - 1) : null;
-    groups.push({ staged, waitsFor, lanes: drawLanes(chance, shape, budget, staged) });
+    const lanes = drawLanes(chance, shape, budget, staged);
+    const head = staged && chance.happens(0.5) ? drawHead(chance, shape, lanes) : null;
+    groups.push({ staged, waitsFor, lanes, head });
     if (groups.length >= 6) break;
   }
   return groups;
@@ -78,6 +84,14 @@ function drawLanes(chance: Chance, shape: Shape, budget: Budget, staged: boolean
     const base = drawLeaf(chance, shape, 'all', null);
     return { ...base, type: 'PLAN', links: 0, renders: false, waitsFor: null, waves };
   });
+}
+
+function drawHead(chance: Chance, shape: Shape, lanes: readonly Plan[]): Plan {
+  const policy = chance.pick<DependencyPolicy>(['any', 'any', 'all', 'quorum']);
+  const children = lanes.map((lane) => ({ ...lane, policy }));
+  const wave = { step: '', children, barrier: null, overlaps: false, startsLanes: true };
+  const base = drawLeaf(chance, shape, 'all', null);
+  return { ...base, type: 'PLAN', links: 0, renders: false, waves: [wave] };
 }
 
 /** The steps that all lanes of a stage share, with barriers between them. */

@@ -95,15 +95,17 @@ function decidePlan(setting: Setting, job: ModelJob, program: Program): Decision
   }
   const here = new Map<string, string>();
   const born: [string, Program][] = [];
+  const lanes = wave.startsLanes ? wave.children.map(setting.newId) : [];
   const children = wave.children.map((plan, index): SimJob => {
     const id = setting.newId();
     const name = `${job.id}/${job.progress}/${index}`;
     here.set(name, id);
-    born.push([id, { plan, links: plan.links, lanes: [], mended: false }]);
+    born.push([id, { plan, links: plan.links, lanes, mended: false }]);
     const { waitsFor } = plan;
     const first = waitsFor && `${job.id}/${waitsFor.wave}/${waitsFor.index}`;
     const sibling = first && (here.get(first) ?? setting.planned.get(first));
-    return { ...rowOf(id, plan), stepKey: wave.step, prerequisiteId: sibling ?? null };
+    const row = { ...rowOf(id, plan), prerequisiteId: sibling ?? null };
+    return wave.startsLanes ? { ...row, laneId: lanes[index]! } : { ...row, stepKey: wave.step };
   });
   const isLane = program.lanes.length > 0;
   const isEmpty = children.every((child) => child.type === 'RENDER');
@@ -152,9 +154,10 @@ export function openGroup(
   firstRootOf: (group: number) => string,
 ): { operations: Operation[]; born: Decision['born'] } {
   const stageRunId = group.staged ? newId() : null;
-  const lanes = group.staged ? group.lanes.map(() => newId()) : [];
   const prerequisiteId = group.waitsFor === null ? null : firstRootOf(group.waitsFor);
-  const born = group.lanes.map((plan) => {
+  const roots = group.head ? [group.head] : group.lanes;
+  const lanes = group.staged && !group.head ? roots.map(newId) : [];
+  const born = roots.map((plan) => {
     return [newId(), { plan, links: plan.links, lanes, mended: false }] as const;
   });
   const jobs = born.map(([id, { plan }], n): SimJob => {

@@ -128,7 +128,7 @@ class Session {
         await handBack(database, held(operation.executions));
         return 'done';
       case 'beat':
-        await extendLeases(database, operation.worker, LEASE_MS);
+        await extendLeases(database, operation.worker, LEASE_MS, held(operation.executions));
         return 'done';
       case 'restart':
         await requeueAll(database);

@@ -113,6 +113,7 @@ class Simulation {
       const { job, token } = this.#world.executions[number]!;
       return job.status !== 'processing' || job.token !== token;
     };
+    if (operation.op === 'beat') return false;
     if ('execution' in operation) return stale(operation.execution);
     return 'executions' in operation && operation.executions.every(stale);
   }
@@ -205,7 +206,7 @@ class Simulation {
 
   #openNextGroup(): void {
     const group = this.#groups[this.#firstRoots.length];
-    if (!group || this.#world.status !== 'running') return;
+    if (!group || this.#world.status === 'cancelled') return;
     const { operations, born } = openGroup(group, this.#newId, (n) => this.#firstRoots[n]!);
     this.#firstRoots.push(born[0]![0]);
     for (const [id, program] of born) this.#programs.set(id, program);
@@ -266,9 +267,9 @@ class Simulation {
     this.#do({ op: 'wait', ms });
     for (const worker of this.#workers) {
       if (!feelsDue(worker, this.#world.now)) continue;
-      if (this.#tasks.some((task) => task.worker === worker) && this.#chance.happens(0.9)) {
-        this.#do({ op: 'beat', worker: worker.id });
-      }
+      const mine = this.#tasks.filter((task) => task.worker === worker);
+      if (mine.length === 0 || this.#chance.happens(0.1)) continue;
+      this.#do({ op: 'beat', worker: worker.id, executions: mine.map(({ number }) => number) });
     }
   }
 
@@ -298,10 +299,12 @@ class Simulation {
     );
   }
 
-  #retry(): void {
-    if (this.#world.status !== 'running') return;
+  #retry(mended = 0.5): void {
+    if (this.#world.status === 'cancelled') return;
     this.#do({ op: 'retry' });
-    for (const program of this.#programs.values()) program.mended ||= this.#chance.happens(0.5);
+    for (const program of this.#programs.values()) {
+      program.mended ||= this.#chance.happens(mended);
+    }
   }
 
   #supersede(): void {
@@ -349,7 +352,7 @@ class Simulation {
 
   /** No more trouble: everything that can end must end. */
   #drain(): void {
-    while (this.#firstRoots.length < this.#groups.length && this.#world.status === 'running') {
+    while (this.#firstRoots.length < this.#groups.length && this.#world.status !== 'cancelled') {
       this.#openNextGroup();
     }
     for (const worker of this.#workers) worker.frozen = false;
@@ -360,6 +363,8 @@ class Simulation {
         this.#act(task);
       }
       if (this.#world.live.size === 0) return;
+      // What a failed session still holds goes on when a person has mended it.
+      if (this.#world.status === 'failed') this.#retry(1);
       if (this.#world.gates.size > 0) this.#do({ op: 'open', gate: null });
       const before = this.#world.executions.length;
       this.#claim(6);

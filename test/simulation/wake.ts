@@ -2,6 +2,7 @@ import { isOver, type JobStatus, mayFollow } from '../../src/jobs/transitions.ts
 import {
   countedChildren,
   hasLiveChild,
+  isLaneRoot,
   type ModelJob,
   parentOf,
   stepsUnder,
@@ -30,12 +31,19 @@ export function change(
     if (isOver(job.status)) world.live.delete(job);
     else world.live.add(job);
     world.onChange(job, from);
+    if (job.status === 'failed' && standsForStage(job) && world.status === 'running') {
+      world.status = 'failed';
+    }
   }
   const ended = changes
     .filter(({ job, from }) => isOver(job.status) && !isOver(from) && !job.continued)
     .map(({ job }) => job);
   if (ended.length > 0) settle(world, ended);
 }
+
+/** A job above the lanes of a stage: its failure is the session's. */
+const standsForStage = ({ parent, lane, stageRun }: ModelJob): boolean =>
+  parent === null && lane === null && stageRun !== null;
 
 /** Lanes, then parents, then waiters, then what was under a job that did not succeed. */
 function settle(world: World, ended: readonly ModelJob[]): void {
@@ -101,12 +109,13 @@ function settleLanes(world: World, ended: readonly ModelJob[]): void {
   for (const job of staged) {
     if (job.lane === null || !job.counts) continue;
     const { steps } = world.stageRuns.get(job.stageRun!)!;
-    if (job.parent === null) {
+    if (isLaneRoot(job)) {
       if (job.status === 'completed') continue;
       const before = steps.get(`${job.lane}/*`);
       steps.set(`${job.lane}/*`, { state: 'failed', degraded: before?.degraded ?? false });
       continue;
     }
+    if (job.parent === null) continue;
     const step = stepsUnder(world, job.parent).find((step) => step.step === job.step);
     const hopeless = step?.lost && step.needed > step.succeeded + step.open;
     if (!step || job.step === null || (step.open > 0 && !hopeless)) continue;

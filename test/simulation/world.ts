@@ -47,6 +47,7 @@ export type StageRun = {
   degraded: boolean;
   /** By lane and step: `lane/step`. */
   readonly steps: Map<string, LaneStep>;
+  /** The lanes' roots. */
   readonly roots: ModelJob[];
 };
 
@@ -58,7 +59,7 @@ export type World = {
   now: number;
   seq: number;
   tokens: number;
-  status: 'running' | 'cancelled';
+  status: 'running' | 'failed' | 'cancelled';
   readonly maxRunning: number | null;
   readonly gates: Set<Gate>;
   readonly jobs: Map<string, ModelJob>;
@@ -122,6 +123,10 @@ export const lastLink = (world: World, chain: string): ModelJob =>
 
 export const succeeded = ({ status }: ModelJob): boolean =>
   status === 'completed' || status === 'superseded';
+
+/** What plans the steps of a lane: it has a lane and no step of its own. */
+export const isLaneRoot = ({ stageRun, lane, step }: ModelJob): boolean =>
+  stageRun !== null && lane !== null && step === null;
 
 export const parentOf = (world: World, job: ModelJob): ModelJob | undefined =>
   job.parent === null ? undefined : world.jobs.get(job.parent);
