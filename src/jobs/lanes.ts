@@ -48,3 +48,15 @@ export async function readStanding(
   }
   return { version: run?.version ?? 0, steps };
 }
+
+/** Notes a step that needed no job, so that barriers do not wait for it. */
+export async function completeEmptyStep(
+  tx: Transaction,
+  tenantId: string,
+  stageRunId: string,
+  laneId: string,
+  stepKey: string,
+): Promise<void> {
+  const step = [tenantId, stageRunId, laneId, stepKey];
+  await tx.query('select complete_empty_step($1, $2, $3, $4)', step);
+}
