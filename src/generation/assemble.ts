@@ -26,9 +26,9 @@ export type Assembly = {
 };
 
 /**
- * Puts a request together. What most calls share comes first and stays the same to the byte, so that
- * providers can reuse it: the system instruction, the request, the documents in the order of the
- * debate. What only this step says comes last.
+ * Puts a request together. What most calls share comes first and stays the same to the byte, so
+ * that providers can reuse it: the system instruction, the request, the documents in the order of
+ * the debate. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model } = assembly;
@@ -130,14 +130,15 @@ function readHeader(content: unknown, documentKey: string) {
   };
 }
 
+/** A turn after the first: what was said, and what to do about it. */
 function followUp(turn: NextTurn | null, planned: PlannedJob): ModelMessage[] {
   if (turn === null) return [];
-  const said: ModelMessage = { role: 'assistant', content: turn.soFar };
-  if (turn.kind === 'repair') {
-    const content = `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.\n\n${deliverable(planned)}`;
-    return [said, { role: 'user', content }];
-  }
-  const end = turn.soFar.slice(-120);
-  const content = `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${end}\n\n${deliverable(planned)}`;
-  return [said, { role: 'user', content }];
+  // Providers refuse a turn that says nothing.
+  const said: ModelMessage[] =
+    turn.soFar.trim() === '' ? [] : [{ role: 'assistant', content: turn.soFar }];
+  const ask =
+    turn.kind === 'repair'
+      ? `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.`
+      : `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${turn.soFar.slice(-120)}`;
+  return [...said, { role: 'user', content: `${ask}\n\n${deliverable(planned)}` }];
 }

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { insertJobs } from './enqueue.ts';
+import { failForGood, toJobError } from './failure.ts';
 import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
 
@@ -19,12 +20,14 @@ export type Effects = {
   /**
    * How the job goes on; completed if absent. `version` is the stage run's, read before deciding to
    * wait: if a step has ended since, the job is woken at once. `pause` sets a gate on the session and
-   * puts the job back, so that it never passes through `failed` for want of money or room.
+   * puts the job back, so that it never passes through `failed` for want of money or room. `fail` ends
+   * the job for good while what it wrote is kept.
    */
   readonly next?:
     | { readonly waitFor: 'children' }
     | { readonly waitFor: 'lanes'; readonly version: number }
-    | { readonly pause: Gate };
+    | { readonly pause: Gate }
+    | { readonly fail: DialecticError };
 };
 
 /** What a handler works with. */
@@ -57,13 +60,17 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
       events.map((event) => ({ ...event, tenantId: job.tenantId })),
     );
     if (next && 'pause' in next) await addGate(tx, job.tenantId, job.sessionId, next.pause);
+    if (next && 'fail' in next) {
+      if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
+      return;
+    }
     const stale = next && 'version' in next && next.version !== version;
     await changeStatus(tx, job, nextStatus(effects, stale === true), continuation !== undefined);
   });
 }
 
 function nextStatus({ next }: Effects, stale: boolean): string {
-  if (!next) return `'completed'`;
+  if (!next || 'fail' in next) return `'completed'`;
   if ('pause' in next) return `'pending'`;
   if (next.waitFor === 'lanes') return stale ? `'pending_next_step'` : `'waiting_for_lanes'`;
   // With nothing to wait for the parent would sleep for ever, so it is woken at once.
