@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { insertJobs } from './enqueue.ts';
+import { failForGood, toJobError } from './failure.ts';
 import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
 
@@ -19,12 +20,14 @@ export type Effects = {
   /**
    * How the job goes on; completed if absent. `version` is the stage run's, read before deciding to
    * wait: if a step has ended since, the job is woken at once. `pause` sets a gate on the session and
-   * puts the job back, so that it never passes through `failed` for want of money or room.
+   * puts the job back, so that it never passes through `failed` for want of money or room. `fail` ends
+   * the job for good while what it wrote is kept.
    */
   readonly next?:
     | { readonly waitFor: 'children' }
     | { readonly waitFor: 'lanes'; readonly version: number }
-    | { readonly pause: Gate };
+    | { readonly pause: Gate }
+    | { readonly fail: DialecticError };
 };
 
 /** What a handler works with. */
@@ -56,6 +59,10 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
       events.map((event) => ({ ...event, tenantId: job.tenantId })),
     );
     if (next && 'pause' in next) await addGate(tx, job.tenantId, job.sessionId, next.pause);
+    if (next && 'fail' in next) {
+      if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
+      return;
+    }
     await changeStatus(tx, job, effects);
     // After the end of the link before it, so that the chain never has two that stand for it.
     if (continuation) await insertContinuation(tx, job, continuation);
@@ -76,7 +83,7 @@ async function holdLease(tx: Transaction, job: Job): Promise<void> {
 }
 
 function nextStatus({ next }: Effects): string {
-  if (!next) return `'completed'`;
+  if (!next || 'fail' in next) return `'completed'`;
   if ('pause' in next) return `'pending'`;
   if (next.waitFor === 'children') return `'waiting_for_children'`;
   // News since the job looked, its own included, mean that it must look again.
