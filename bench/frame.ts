@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type Measurement = { metric: string; subject: string; value: number; unit: string };
@@ -8,7 +10,21 @@ export type Measurement = { metric: string; subject: string; value: number; unit
 export type BenchResult = { results: Measurement[]; ratios: Record<string, number> };
 
 /** A file in this folder: `NAME.bench.ts` with a default export of this type. */
-export type Benchmark = { title: string; run(): Promise<BenchResult> };
+export type Benchmark = {
+  title: string;
+  /** Whether it compares with other libraries, which are installed for benchmarks alone. */
+  needsPeers?: boolean;
+  run(): Promise<BenchResult>;
+};
+
+/** Installs the exact versions of the lock file beside this file, unless they are there. */
+export function installPeers(): void {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  if (existsSync(join(folder, 'node_modules'))) return;
+  process.stderr.write('Installing the libraries to compare with (npm ci in bench/) …\n');
+  const isWindows = process.platform === 'win32';
+  execFileSync('npm', ['ci'], { cwd: folder, stdio: ['ignore', 2, 2], shell: isWindows });
+}
 
 const document = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { type Benchmark, toJson, toTable, writeSection } from './frame.ts';
+import { type Benchmark, installPeers, toJson, toTable, writeSection } from './frame.ts';
 
 const names = readdirSync(new URL('.', import.meta.url))
   .filter((file) => file.endsWith('.bench.ts'))
@@ -13,6 +13,7 @@ if (!name || !existsSync(new URL(`./${name}.bench.ts`, import.meta.url))) {
   process.exit(2);
 }
 const benchmark = ((await import(`./${name}.bench.ts`)) as { default: Benchmark }).default;
+if (benchmark.needsPeers) installPeers();
 const result = await benchmark.run();
 const table = toTable(result);
 if (flags.includes('--write')) writeSection(name, benchmark.title, table);

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -19,12 +21,120 @@ function dialectic(...parameters: string[]) {
   });
 }
 
-test('demo shows what a tenant sees, on stdout', async () => {
-  const { code, stdout, stderr } = await dialectic('demo');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('Ada sees 2 events');
-  expect(stdout).toContain("Ada writes an event in Bob's name: access_denied.");
-});
+test('demo runs the whole process and says what to open next', async () => {
+  const out = join(await temporaryFolder(), 'out');
+  const { code, stdout, stderr } = await dialectic('demo', '--out', out);
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain('104 calls, 46 documents');
+  expect(stderr).toContain('no language model');
+  const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
+  expect(readme).toContain('## Read first');
+  for (const [, path] of readme.matchAll(/\]\(([^)]+)\)/g)) {
+    expect(existsSync(join(out, decodeURI(path!))), path).toBe(true);
+  }
+  expect((await readdir(join(out, 'Pending'))).length).toBeGreaterThan(2);
+}, 240_000);
+
+test('run, list, show, choose and export go together', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
+  const out = join(folder, 'out');
+  const run = await dialectic(
+    'run',
+    brief,
+    '-p',
+    'decision-memo',
+    '--data',
+    data,
+    '-o',
+    out,
+    '--json',
+  );
+  expect(run.code, run.stderr).toBe(0);
+  const result = JSON.parse(run.stdout);
+  expect(result).toMatchObject({ status: 'completed', calls: 10, degraded: false });
+  expect(result.documents.length).toBe(10);
+  for (const { path, dataPath } of result.documents) {
+    if (path) expect(existsSync(path), path).toBe(true);
+    expect(JSON.parse(await readFile(dataPath, 'utf8'))).toBeTypeOf('object');
+  }
+  const list = await dialectic('list', '--data', data, '--json');
+  expect(JSON.parse(list.stdout)).toMatchObject([{ id: result.session, status: 'completed' }]);
+  const other = result.chosen.lane === 1 ? '2' : '1';
+  expect((await dialectic('choose', other, '--data', data)).code).toBe(0);
+  const again = join(folder, 'again');
+  const exported = await dialectic('export', '--data', data, '-o', again, '--json');
+  expect(JSON.parse(exported.stdout).chosen).toMatchObject({ lane: Number(other), by: 'person' });
+  expect(await readFile(join(again, 'project_readme.md'), 'utf8')).toContain('by a person');
+}, 120_000);
+
+test('a run that waits for a person says how to go on, and goes on', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
+  const common = ['--data', data, '--json'];
+  const run = await dialectic('run', brief, '-p', 'decision-memo', '--approve', 'stage', ...common);
+  expect(run.code).toBe(7);
+  expect(JSON.parse(run.stdout).status).toBe('awaiting_review');
+  expect(JSON.parse(run.stderr.trim().split('\n').at(-1)!).error.message).toContain(
+    'dialectic approve',
+  );
+  const feedback = await dialectic('feedback', 'clarify', 'Ask the neighbours too.', ...common);
+  expect(feedback.code, feedback.stderr).toBe(0);
+  const approve = await dialectic('approve', ...common);
+  expect(JSON.parse(approve.stdout).status).toBe('awaiting_review');
+}, 120_000);
+
+test('a participant that fails leaves a named error, and resume goes on from there', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
+  const models = ['-m', 'offline/builder', '-m', 'offline/skeptic?badjson=always'];
+  const run = await dialectic(
+    'run',
+    brief,
+    '-p',
+    'decision-memo',
+    ...models,
+    '--data',
+    data,
+    '--json',
+  );
+  expect(run.code).toBe(7);
+  const result = JSON.parse(run.stdout);
+  expect(result.status).toBe('failed');
+  expect(result.failures.join(' ')).toContain('offline/skeptic');
+}, 120_000);
+
+test('what is wrong with the brief or the models is said before anything runs', async () => {
+  const folder = await temporaryFolder();
+  const data = ['--data', join(folder, 'data'), '--json'];
+  const binary = join(folder, 'binary');
+  await writeFile(binary, Buffer.from([1, 0, 2]));
+  const empty = join(folder, 'empty');
+  await writeFile(empty, ' ');
+  const good = join(folder, 'good');
+  await writeFile(good, 'A brief.');
+  const cases: [string, string[]][] = [
+    ['usage_invalid', ['run', join(folder, 'absent'), ...data]],
+    ['usage_invalid', ['run', binary, ...data]],
+    ['usage_invalid', ['run', empty, ...data]],
+    ['usage_invalid', ['run', good, '--until', 'nowhere', ...data]],
+    ['usage_invalid', ['run', good, '--concurrency', '0', ...data]],
+    ['usage_invalid', ['run', good, '--writer', 'offline/nobody', ...data]],
+    ['not_found', ['resume', ...data]],
+  ];
+  for (const [code, parameters] of cases) {
+    const { stderr } = await dialectic(...parameters);
+    expect(JSON.parse(stderr.trim().split('\n').at(-1)!).error.code, parameters.join(' ')).toBe(
+      code,
+    );
+  }
+}, 120_000);
 
 test('doctor reports as JSON and for people', async () => {
   const data = join(await temporaryFolder(), 'data');
@@ -45,4 +155,10 @@ test('wrong usage leaves with 2 and says what is wrong', async () => {
   const { code, stderr, stdout } = await dialectic('dance');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain("unknown command 'dance'");
+});
+
+test('a verb of recipe that is used wrongly leaves with 2', async () => {
+  const { code, stderr, stdout } = await dialectic('recipe', 'fork', 'research');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain("required option '--out <folder>' not specified");
 });

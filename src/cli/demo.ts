@@ -1,58 +1,71 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import type { Database } from '../db/database.ts';
-import { appendEvents, readEvents } from '../db/events.ts';
 import { openDatabase } from '../db/open.ts';
-import { createTenant, type Identity } from '../db/tenants.ts';
+import { ensureLocalTenant } from '../db/tenants.ts';
+import { readModelsConfig } from '../models/config.ts';
+import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { elapsedMs } from '../platform/clock.ts';
+import { readTextFolder } from '../platform/folders.ts';
+import { findRecipe } from '../platform/recipe-folders.ts';
+import { loadProcess } from '../recipe/validate.ts';
+import { startRun } from '../session/start.ts';
+import { readBrief } from './brief.ts';
+import { driveSession } from './drive.ts';
 
-const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+const MODELS = ['offline/builder', 'offline/skeptic'];
+const BRIEF = fileURLToPath(new URL('../../examples/bakery.md', import.meta.url));
 
-/** `dialectic demo`: opens a store of its own and shows what each of two tenants sees. */
+/** `dialectic demo`: the whole process on an example brief, with no key, network or server. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('show the store at work, with no key, network or server')
-    .action(async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'dialectic-demo-'));
+    .description('run the whole process on an example brief, with no key, network or server')
+    .option('-o, --out <dir>', 'the folder to write (default: a temporary one)')
+    .action(async (options: { out?: string }) => {
       const started = elapsedMs();
-      const database = await openDatabase({ dataDirectory: folder }, { backupEveryMs: 0 });
+      const out = options.out ?? (await mkdtemp(join(tmpdir(), 'dialectic-demo-')));
+      const data = await mkdtemp(join(tmpdir(), 'dialectic-demo-data-'));
+      const database = await openDatabase({ dataDirectory: data }, { backupEveryMs: 0 });
       try {
-        say(`An embedded PostgreSQL opened in ${Math.round(elapsedMs() - started)} ms.`);
-        await showTenants(database);
+        const { tenantId } = await ensureLocalTenant(database);
+        const { folder } = await findRecipe('software-plan');
+        const { sessionId } = await startRun(database, {
+          tenantId,
+          ...(await readBrief(BRIEF)),
+          process: loadProcess(await readTextFolder(folder)),
+          models: MODELS,
+        });
+        process.stderr.write(`${OFFLINE_NOTICE}\n`);
+        const store = { database, tenantId };
+        const config = readModelsConfig({});
+        const result = await driveSession(store, { sessionId, out, concurrency: 4, config });
+        const seconds = ((elapsedMs() - started) / 1000).toFixed(0);
+        const rendered = result.documents.filter((document) => document.path !== null);
+        const lines = [
+          '',
+          `${result.status} in ${seconds} s: ${result.calls} calls, ${rendered.length} documents.`,
+          `The participants' rankings chose lane ${result.chosen?.lane} (${result.chosen?.model}).`,
+          '',
+          'Open next:',
+          `  ${join(out, 'project_readme.md')}`,
+          ...firstDocuments(result.chosen?.lane ?? 1, rendered, out),
+          `  ${join(out, 'Pending')}`,
+        ];
+        process.stdout.write(`${lines.join('\n')}\n`);
       } finally {
         await database.close();
-        await rm(folder, { recursive: true, force: true });
       }
     });
 }
 
-async function showTenants(database: Database): Promise<void> {
-  const ada = await createTenant(database, 'Ada', { email: 'ada@example.org', name: 'Ada' });
-  const bob = await createTenant(database, 'Bob', { email: 'bob@example.org', name: 'Bob' });
-  await write(database, ada, ['project-created', 'brief-saved']);
-  await write(database, bob, ['project-created']);
-  for (const [name, { tenantId }] of Object.entries({ Ada: ada, Bob: bob })) {
-    const events = await readEvents(database, { tenantId, after: null });
-    say(`${name} sees ${events.length} events: ${events.map((event) => event.kind).join(', ')}`);
-  }
-  const peek = await database.asTenant(ada.tenantId, (tx) =>
-    tx.query('select * from events where tenant_id = $1', [bob.tenantId]),
-  );
-  say(`Ada asks for Bob's events by his id and gets ${peek.length}.`);
-  const forged = await write(database, ada, ['project-deleted'], bob.tenantId).catch(
-    (error: { code: string }) => error.code,
-  );
-  say(`Ada writes an event in Bob's name: ${String(forged)}.`);
-}
+type Rendered = { readonly path: string | null; readonly lane: number; readonly stage: string };
 
-/** Appends events as one tenant, by default in its own name. */
-async function write(database: Database, as: Identity, kinds: string[], tenantId = as.tenantId) {
-  await database.asTenant(as.tenantId, (tx) =>
-    appendEvents(
-      tx,
-      kinds.map((kind) => ({ tenantId, topic: 'project/1', kind })),
-    ),
-  );
+/** The last documents of the chosen lane: where the debate ended up. */
+function firstDocuments(lane: number, documents: readonly Rendered[], out: string): string[] {
+  const last = documents.at(-1)?.stage;
+  return documents
+    .filter((document) => document.lane === lane && document.stage === last)
+    .map((document) => `  ${join(out, relative(out, document.path!))}`);
 }

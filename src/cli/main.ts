@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
+import { listCommand, showCommand } from './list.ts';
+import { modelsCommand } from './models.ts';
 import { reportFailure } from './output.ts';
+import { recipeCommand } from './recipe.ts';
+import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
+import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
+import { runCommand } from './run.ts';
+import { workerCommand } from './worker.ts';
 
 const packageFile = new URL('../../package.json', import.meta.url);
 const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
@@ -12,6 +19,19 @@ const program = new Command('dialectic')
   .description('Language models debate a brief and leave a folder of planning documents.')
   .version(version)
   .exitOverride()
+  .addCommand(runCommand())
+  .addCommand(resumeCommand())
+  .addCommand(listCommand())
+  .addCommand(showCommand('show'))
+  .addCommand(showCommand('export'))
+  .addCommand(approveCommand())
+  .addCommand(feedbackCommand())
+  .addCommand(answerCommand())
+  .addCommand(chooseCommand())
+  .addCommand(iterateCommand())
+  .addCommand(modelsCommand())
+  .addCommand(workerCommand())
+  .addCommand(recipeCommand())
   .addCommand(doctorCommand())
   .addCommand(demoCommand());
 for (const command of program.commands) command.exitOverride();

@@ -18,7 +18,7 @@ type StagePlace = {
   readonly stage: string;
 };
 
-type Work = StagePlace & {
+export type Work = StagePlace & {
   readonly author: Author;
   readonly relation: Relation | null;
   readonly attempt: number;

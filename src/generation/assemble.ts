@@ -13,6 +13,9 @@ export type NextTurn =
   | { readonly kind: 'continue'; readonly soFar: string }
   | { readonly kind: 'repair'; readonly soFar: string; readonly problems: string };
 
+/** Shorter texts are not worth taking out of their place. */
+const LEAST_COMMON = 400;
+
 export type Assembly = {
   readonly session: SessionView;
   readonly stage: Stage;
@@ -26,29 +29,26 @@ export type Assembly = {
 };
 
 /**
- * Puts a request together. What most calls share comes first and stays the same to the byte, so that
- * providers can reuse it: the system instruction, the request, the documents in the order of the
- * debate. What only this step says comes last.
+ * Puts a request together. What most calls share comes first and stays the same to the byte, so
+ * that providers can reuse it: the system instruction, the request, the documents in the order of
+ * the debate. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model } = assembly;
   const contract = contractOf(stage, step)!;
   const name = `${planned.stage}__${planned.documentKey}`;
-  const documents = packDocuments(assembly.inputs);
-  const messages: ModelMessage[] = [
-    { role: 'user', content: markRequest(assembly.seedPrompt, assembly.facts.userRequest) },
-    ...(documents === '' ? [] : [{ role: 'user' as const, content: documents }]),
-    { role: 'user', content: currentPrompt(assembly) },
-    ...followUp(turn, planned),
-  ];
-  const schema = { name, schema: { ...schemaForModel(contract), title: name } };
+  const { stable, setting } = splitSeedPrompt(assembly.seedPrompt, assembly.facts);
+  const shared = [stable, setting, packDocuments(assembly.inputs)]
+    .filter((content) => content !== '')
+    .map((content): ModelMessage => ({ role: 'user', content }));
+  const { common, own } = splitPrompt(assembly, currentPrompt(assembly));
   return {
     model,
-    system: systemInstruction(assembly.facts),
-    messages,
-    schema,
+    system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
+    messages: [...shared, ...ownTurns(own, turn, planned)],
+    schema: { name, schema: { ...schemaForModel(contract), title: name } },
     continues: turn?.kind === 'continue',
-    cacheablePrefixCount: documents === '' ? 1 : 2,
+    cacheablePrefixCount: shared.length,
     cacheKey: session.id,
   };
 }
@@ -66,26 +66,48 @@ function systemInstruction({ overlay }: PromptFacts): string {
   return parts.join('\n\n');
 }
 
-/** Shows where the person's own words begin and end; nothing of them is left out or repeated. */
-function markRequest(seedPrompt: string, request: string): string {
-  const own = `<user_request>\n${asData(request)}\n</user_request>`;
-  const at = seedPrompt.indexOf(request);
-  if (at < 0) return `${own}\n\n${seedPrompt}`;
-  return seedPrompt.slice(0, at) + own + seedPrompt.slice(at + request.length);
+/**
+ * The person's own words and resources, marked as data, which are the same in every stage; and the
+ * rest of the stage's seed prompt, which points to them. Nothing is left out or repeated.
+ */
+function splitSeedPrompt(seedPrompt: string, facts: PromptFacts) {
+  const resources = Object.entries(facts.resources).map(([kind, text]) => ({
+    text,
+    open: `<resource kind="${attribute(kind)}">`,
+    close: '</resource>',
+  }));
+  const request = { text: facts.userRequest, open: '<user_request>', close: '</user_request>' };
+  const blocks: string[] = [];
+  let setting = seedPrompt;
+  for (const { text, open, close } of [request, ...resources]) {
+    const at = text === '' ? -1 : setting.indexOf(text);
+    if (at < 0 && open !== request.open) continue;
+    blocks.push(`${open}\n${asData(text)}\n${close}`);
+    if (at < 0) continue;
+    const pointer = `(It stands above, in ${open.replace('<', '`').replace('>', '`')}.)`;
+    setting = setting.slice(0, at) + pointer + setting.slice(at + text.length);
+  }
+  return { stable: blocks.join('\n\n'), setting: setting.trim() };
 }
 
 /** A text cannot end the block that holds it, or open one of its own. */
 const asData = (text: string): string =>
-  text.replace(/<(?=\/?(?:document|user_request|sources|feedback)\b)/gi, '\u2039');
+  text.replace(/<(?=\/?(?:document|user_request|resource|sources|feedback)\b)/gi, '\u2039');
 
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
+
+/** What most steps of the stage read comes first; beyond that the order of the debate. */
+function compareInputs(a: JobInput, b: JobInput): number {
+  const rank = (input: JobInput): number => (input.type === 'header_context' ? 0 : 1);
+  return b.readers - a.readers || rank(a) - rank(b) || (a.order < b.order ? -1 : 1);
+}
 
 /** Documents as data, in an order that never changes. */
 function packDocuments(inputs: readonly JobInput[]): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
   const shown = inputs.filter(({ type }) => type !== 'seed_prompt');
-  for (const input of shown.toSorted((a, b) => (a.order < b.order ? -1 : 1))) {
+  for (const input of shown.toSorted(compareInputs)) {
     const key = `${input.order}/${input.label}`;
     if (seen.has(key)) continue;
     seen.add(key);
@@ -111,11 +133,20 @@ function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembl
     inputs: byName,
     ...(header && { header: readHeader(header.content, planned.documentKey) }),
   });
-  return `${prompt.trim()}\n\n${deliverable(planned)}`;
+  return prompt.trim();
 }
 
-const deliverable = ({ stage, documentKey }: PlannedJob): string =>
-  `Deliverable: ${stage}/${documentKey}`;
+/**
+ * Takes out of a prompt what the prompts of a process say in the same words: its shared texts that
+ * hold no variable. Said before everything else, they are part of what providers reuse.
+ */
+function splitPrompt({ session }: Assembly, prompt: string) {
+  const common = Object.values(session.process.shared)
+    .map((text) => text.trim())
+    .filter((text) => text.length >= LEAST_COMMON && !/\{[{%]/.test(text) && prompt.includes(text));
+  const own = common.reduce((rest, text) => rest.replace(text, ''), prompt);
+  return { common, own: own.replace(/\n{3,}/g, '\n\n').trim() };
+}
 
 /** What the stage's plan says about one document. */
 function readHeader(content: unknown, documentKey: string) {
@@ -130,14 +161,18 @@ function readHeader(content: unknown, documentKey: string) {
   };
 }
 
-function followUp(turn: NextTurn | null, planned: PlannedJob): ModelMessage[] {
-  if (turn === null) return [];
-  const said: ModelMessage = { role: 'assistant', content: turn.soFar };
-  if (turn.kind === 'repair') {
-    const content = `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.\n\n${deliverable(planned)}`;
-    return [said, { role: 'user', content }];
-  }
-  const end = turn.soFar.slice(-120);
-  const content = `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${end}\n\n${deliverable(planned)}`;
-  return [said, { role: 'user', content }];
+/** What this step asks for, and in later turns what was said and what to do about it. */
+function ownTurns(prompt: string, turn: NextTurn | null, planned: PlannedJob): ModelMessage[] {
+  const ask = (...parts: readonly string[]): ModelMessage => ({
+    role: 'user',
+    content: [...parts, `Deliverable: ${planned.stage}/${planned.documentKey}`].join('\n\n'),
+  });
+  if (turn === null) return [ask(prompt)];
+  const request =
+    turn.kind === 'repair'
+      ? `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.`
+      : `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${turn.soFar.slice(-120)}`;
+  // Providers refuse a turn that says nothing.
+  if (turn.soFar.trim() === '') return [ask(prompt, request.replace('This', 'Your last'))];
+  return [ask(prompt), { role: 'assistant', content: turn.soFar }, ask(request)];
 }

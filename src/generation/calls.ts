@@ -8,8 +8,8 @@ import { newId } from '../platform/ids.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
 
-const PIECE_CHARS = 4_000;
-const PIECE_MS = 2_000;
+const PIECE_BYTES = 2_000;
+const PIECE_MS = 1_000;
 
 /** Writes the row of a request before it leaves. */
 export async function beginCall(
@@ -31,15 +31,19 @@ export async function beginCall(
   return id;
 }
 
-/** Saves what arrives of an answer, so that a crash costs at most two seconds or four kilobytes. */
+/**
+ * Saves what arrives of an answer. While one piece is being written the next gathers, so that a
+ * crash costs at most what came in the second or the two kilobytes since, and one write.
+ */
 export class Checkpoint {
   readonly #database: Database;
   readonly #tenantId: string;
   readonly #callId: string;
   #waiting = '';
+  #bytes = 0;
   #seq = 0;
   #lastMs = elapsedMs();
-  #writing: Promise<void> = Promise.resolve();
+  #writing: Promise<void> | undefined;
 
   constructor(database: Database, tenantId: string, callId: string) {
     this.#database = database;
@@ -49,29 +53,39 @@ export class Checkpoint {
 
   add(text: string): void {
     this.#waiting += text;
-    const due = elapsedMs() - this.#lastMs >= PIECE_MS;
-    if (this.#waiting.length < PIECE_CHARS && !due) return;
-    const body = this.#waiting;
-    const seq = this.#seq++;
-    this.#waiting = '';
-    this.#lastMs = elapsedMs();
-    // A piece that cannot be written is a piece that a crash would lose; the answer itself is whole.
-    this.#writing = this.#writing.then(() => this.#save(seq, body)).catch(() => {});
+    this.#bytes += Buffer.byteLength(text);
+    this.#writing ??= this.#isDue() ? this.#write() : undefined;
   }
 
   /** Resolves when nothing is being written any more. */
-  settled(): Promise<void> {
-    return this.#writing;
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  #isDue(): boolean {
+    return this.#bytes >= PIECE_BYTES || elapsedMs() - this.#lastMs >= PIECE_MS;
+  }
+
+  async #write(): Promise<void> {
+    while (this.#bytes > 0 && this.#isDue()) {
+      const body = this.#waiting;
+      this.#waiting = '';
+      this.#bytes = 0;
+      this.#lastMs = elapsedMs();
+      // A piece that cannot be written is one that a crash would lose; the answer itself is whole.
+      await this.#save(this.#seq++, body).catch(() => {});
+    }
+    this.#writing = undefined;
   }
 
   async #save(seq: number, body: string): Promise<void> {
     await this.#database.asTenant(this.#tenantId, (tx) =>
-      tx.query('insert into call_pieces (tenant_id, call_id, seq, body) values ($1, $2, $3, $4)', [
-        this.#tenantId,
-        this.#callId,
-        seq,
-        body,
-      ]),
+      tx.query(
+        `insert into call_pieces (tenant_id, call_id, seq, body)
+         select $1, $2, $3, $4 from model_calls
+         where tenant_id = $1 and id = $2 and status = 'sent'`,
+        [this.#tenantId, this.#callId, seq, body],
+      ),
     );
   }
 }
@@ -96,7 +110,7 @@ export async function endCall(
   tx: Transaction,
   tenantId: string,
   callId: string,
-  contributionId: string,
+  contributionId: string | null,
   result: Pick<ModelResult, 'finishReason' | 'usage'>,
   costMicros: number | null,
 ): Promise<void> {

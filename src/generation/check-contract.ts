@@ -34,11 +34,11 @@ export function checkContract(
   given: readonly unknown[] = [],
 ): ContractCheck {
   if (!isRecord(content) || isEmpty(content)) return refuse('empty', 'The document is empty.');
-  if (given.some((text) => isEchoOf(content, text))) {
-    return refuse('echo', 'The answer repeats what was given instead of the document.');
-  }
   const problems: ContractProblem[] = [];
   checkValue(schema, content, '', (path, message) => problems.push({ path, message }));
+  if (isEcho(content, given, problems.length === 0)) {
+    return refuse('echo', 'The answer repeats what was given instead of the document.');
+  }
   const first = problems.slice(0, MOST_PROBLEMS);
   if (first.length === 0) return { kind: 'valid' };
   const missing = requiredOf(schema).filter((name) => !Object.hasOwn(content, name));
@@ -96,8 +96,9 @@ function checkRecord(
 
 function checkRequired(child: ContractSchema, field: unknown, at: string, report: Report): void {
   if (field === undefined) return report(at, 'is missing.');
-  if (Array.isArray(field) && field.length === 0) return checkValue(child, field, at, report);
-  if (isBlank(field)) return report(at, 'is empty; it must say something.');
+  if (isBlank(field) && !holdsEmptyList(field)) {
+    return report(at, 'is empty; it must say something.');
+  }
   checkValue(child, field, at, report);
 }
 
@@ -191,10 +192,14 @@ function isBlank(value: unknown): boolean {
   return isRecord(value) && Object.values(value).every(isBlank);
 }
 
-/** No section at all, or none with a word in it; a list that is empty is an answer. */
+/** No section at all, or none with a word in it. */
 const isEmpty = (content: Readonly<Record<string, unknown>>): boolean =>
-  Object.values(content).every(
-    (value) => isBlank(value) && !(Array.isArray(value) && value.length === 0),
+  isBlank(content) && !holdsEmptyList(content);
+
+/** A list that is empty is an answer, also as a field of a record that says nothing else. */
+const holdsEmptyList = (value: unknown): boolean =>
+  [value, ...(isRecord(value) ? Object.values(value) : [])].some(
+    (one) => Array.isArray(one) && one.length === 0,
   );
 
 function lettersOf(value: unknown): string {
@@ -202,7 +207,12 @@ function lettersOf(value: unknown): string {
   return text.replace(/\\[nrt"]|[^\p{L}\p{N}]/gu, '');
 }
 
-function isEchoOf(content: unknown, given: unknown): boolean {
+/**
+ * Whether a document only repeats what was given. A plan may hold a document word for word, so
+ * that one which keeps its contract is an echo only of something whole.
+ */
+function isEcho(content: unknown, given: readonly unknown[], valid: boolean): boolean {
   const said = lettersOf(content);
-  return said.length >= LEAST_ECHO && lettersOf(given).includes(said);
+  if (said.length < LEAST_ECHO) return false;
+  return given.map(lettersOf).some((text) => text === said || (!valid && text.includes(said)));
 }

@@ -4,7 +4,7 @@ import { optionLabel } from '../planning/choose-lane.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { PromptInput } from '../recipe/prompt.ts';
-import type { Process, Stage, Step } from '../recipe/types.ts';
+import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { stripFields } from './fill-fields.ts';
 import { renderMarkdown } from './render-markdown.ts';
@@ -13,7 +13,9 @@ import { renderMarkdown } from './render-markdown.ts';
 export type JobInput = PromptInput & {
   readonly name: string;
   readonly type: Step['inputs'][number]['type'];
-  /** Orders what travels with the prompt: earlier stages first, the same in every call. */
+  /** How many steps of the stage read it; what most of them read travels first. */
+  readonly readers: number;
+  /** Orders what as many steps read: earlier stages first, the same in every call. */
   readonly order: string;
   readonly text: string;
   readonly content: unknown;
@@ -45,13 +47,28 @@ export async function loadInputs(
     for (const [index, id] of ids.entries()) {
       const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
       const one = await loadOne(tx, tenantId, process, id, input.type);
-      loaded.push({ ...one, name, type: input.type, label: `${one.title}${mark}` });
+      const readers = countReaders(stage, input);
+      loaded.push({ ...one, name, type: input.type, readers, label: `${one.title}${mark}` });
     }
   }
   return loaded;
 }
 
-type Loaded = Omit<JobInput, 'name' | 'type' | 'label'>;
+/** How many steps of a stage are given what an input names. */
+const countReaders = (stage: Stage, input: StepInput): number =>
+  stage.steps.filter(
+    (step) =>
+      !step.skip &&
+      step.inputs.some(
+        (one) =>
+          one.stage === input.stage &&
+          one.documentKey === input.documentKey &&
+          one.iteration === input.iteration &&
+          (one.type === 'feedback') === (input.type === 'feedback'),
+      ),
+  ).length;
+
+type Loaded = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'>;
 
 async function loadOne(
   tx: Transaction,

@@ -15,16 +15,13 @@ export type ChainState = {
 
 export const FIRST_TURN: ChainState = { turns: 0, idle: 0, repairs: 0 };
 const MOST_REPAIRS = 2;
+/** A turn that adds fewer characters than this counts as one without progress. */
+const LEAST_PROGRESS = 16;
 
 export type Verdict =
   | { readonly kind: 'document'; readonly content: JsonRecord }
-  | { readonly kind: 'continue'; readonly text: string; readonly state: ChainState }
-  | {
-      readonly kind: 'repair';
-      readonly text: string;
-      readonly problems: string;
-      readonly state: ChainState;
-    }
+  | { readonly kind: 'continue'; readonly state: ChainState }
+  | { readonly kind: 'repair'; readonly problems: string; readonly state: ChainState }
   | {
       readonly kind: 'give-up';
       readonly code: 'continuation_exhausted' | 'model_output_invalid' | 'model_refused';
@@ -46,45 +43,39 @@ export type Judged = {
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
 export function judge(judged: Judged): Verdict {
   const { soFar, result, contract, sections } = judged;
-  const joint = joinChunk(soFar, result.text);
-  const { text } = joint;
-  const grew = text.length > soFar.length;
   if (result.finishReason === 'content_filter') {
-    return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer' };
+    return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
   }
+  const { text } = joinChunk(soFar, result.text);
   const finished = result.finishReason === 'stop';
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
     const check = checkContract(contract, parsed.content, judged.given);
     if (check.kind === 'valid') return { kind: 'document', content: parsed.content };
-    return askAgain(judged, text, describeProblems(check.problems));
+    return askAgain(judged, describeProblems(check.problems));
   }
-  const cut = !finished || parsed.kind === 'truncated';
-  if (cut && (text.trim() !== '' || !finished)) return goOn(judged, text, grew);
-  return askAgain(judged, text, `- ${parsed.problem}`);
+  const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
+  return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
 }
 
-function goOn({ state, limit }: Judged, text: string, grew: boolean): Verdict {
-  const next = { ...state, turns: state.turns + 1, idle: grew ? 0 : state.idle + 1 };
-  if (next.turns >= limit.maxTurns || next.idle >= limit.maxIdleTurns) {
-    const reason = `${next.turns} turns, ${next.idle} of them without progress`;
-    return { kind: 'give-up', code: 'continuation_exhausted', reason };
-  }
-  if (text.length > limit.maxChars) {
-    const reason = `${text.length} characters`;
-    return { kind: 'give-up', code: 'continuation_exhausted', reason };
-  }
-  return { kind: 'continue', text, state: next };
+/** The limits are on turns without progress and on size: a model may need many turns. */
+function goOn({ soFar, state, limit }: Judged, text: string): Verdict {
+  const added = text.length - soFar.length;
+  const turns = state.turns + 1;
+  const idle = added >= LEAST_PROGRESS ? 0 : state.idle + 1;
+  const reason = [
+    idle >= limit.maxIdleTurns && `${idle} turns in a row brought nothing new.`,
+    turns >= limit.maxTurns && `after ${turns} turns it still was not at its end.`,
+    text.length > limit.maxChars && `after ${text.length} characters it was not at its end.`,
+  ].find(Boolean);
+  if (reason) return { kind: 'give-up', code: 'continuation_exhausted', reason };
+  return { kind: 'continue', state: { ...state, turns, idle } };
 }
 
-function askAgain({ state }: Judged, text: string, problems: string): Verdict {
+function askAgain({ state }: Judged, problems: string): Verdict {
   if (state.repairs >= MOST_REPAIRS) {
-    return { kind: 'give-up', code: 'model_output_invalid', reason: problems };
+    const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
+    return { kind: 'give-up', code: 'model_output_invalid', reason };
   }
-  return {
-    kind: 'repair',
-    text,
-    problems,
-    state: { turns: 0, idle: 0, repairs: state.repairs + 1 },
-  };
+  return { kind: 'repair', problems, state: { ...FIRST_TURN, repairs: state.repairs + 1 } };
 }

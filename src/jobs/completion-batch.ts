@@ -1,7 +1,9 @@
 import type { Database } from '../db/database.ts';
-import { nextTurn } from '../platform/clock.ts';
+import { nextTurn, sleep } from '../platform/clock.ts';
 import { completeJobs } from './queries.ts';
 import type { Job } from './types.ts';
+
+const TRIES = 5;
 
 /**
  * Completes jobs that had no effects in groups: while one statement is under way the next group
@@ -33,14 +35,21 @@ export class CompletionBatch {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      try {
-        const done = new Set(await completeJobs(this.#database, group));
-        this.#settled(group.filter((job) => !done.has(job.id)));
-      } catch {
-        // Their leases run out or their worker's lock is gone, and someone runs them again.
-        this.#settled(group);
-      }
+      const done = new Set(await this.#complete(group));
+      this.#settled(group.filter((job) => !done.has(job.id)));
     }
     this.#flushing = undefined;
+  }
+
+  /** What never succeeds is run again by someone once its lease has run out. */
+  async #complete(group: readonly Job[]): Promise<string[]> {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      try {
+        return await completeJobs(this.#database, group);
+      } catch {
+        await sleep(50 * attempt); // a deadlock with those who fail or cancel, or a lost connection
+      }
+    }
+    return [];
   }
 }

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { insertJobs } from './enqueue.ts';
+import { failForGood, toJobError } from './failure.ts';
 import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
 
@@ -19,12 +20,14 @@ export type Effects = {
   /**
    * How the job goes on; completed if absent. `version` is the stage run's, read before deciding to
    * wait: if a step has ended since, the job is woken at once. `pause` sets a gate on the session and
-   * puts the job back, so that it never passes through `failed` for want of money or room.
+   * puts the job back, so that it never passes through `failed` for want of money or room. `fail` ends
+   * the job for good while what it wrote is kept.
    */
   readonly next?:
     | { readonly waitFor: 'children' }
     | { readonly waitFor: 'lanes'; readonly version: number }
-    | { readonly pause: Gate };
+    | { readonly pause: Gate }
+    | { readonly fail: DialecticError };
 };
 
 /** What a handler works with. */
@@ -44,43 +47,71 @@ export type JobHandlers = Partial<Record<Job['type'], JobHandler>>;
 /** Runs a job's effects and its change of status as one transaction; throws `lease_lost`. */
 export async function commitEffects(database: Database, job: Job, effects: Effects): Promise<void> {
   await database.asTenant(job.tenantId, async (tx) => {
-    await tx.query("set local dialectic.quiet = 'on'");
     const { next, continuation } = effects;
     // Locks go from the stage run to the jobs, here as in the triggers.
-    const version = next && 'version' in next ? await lockStageRun(tx, job) : undefined;
+    if (next && 'version' in next) await lockStageRun(tx, job);
+    await holdLease(tx, job);
     await effects.write?.(tx);
     await insertChildren(tx, job, effects.children ?? []);
-    if (continuation) await insertContinuation(tx, job, continuation);
     const events = effects.events ?? [];
     await appendEvents(
       tx,
       events.map((event) => ({ ...event, tenantId: job.tenantId })),
     );
     if (next && 'pause' in next) await addGate(tx, job.tenantId, job.sessionId, next.pause);
-    const stale = next && 'version' in next && next.version !== version;
-    await changeStatus(tx, job, nextStatus(effects, stale === true), continuation !== undefined);
+    if (next && 'fail' in next) {
+      if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
+      return;
+    }
+    await changeStatus(tx, job, effects);
+    // After the end of the link before it, so that the chain never has two that stand for it.
+    if (continuation) await insertContinuation(tx, job, continuation);
   });
 }
 
-function nextStatus({ next }: Effects, stale: boolean): string {
-  if (!next) return `'completed'`;
-  if ('pause' in next) return `'pending'`;
-  if (next.waitFor === 'lanes') return stale ? `'pending_next_step'` : `'waiting_for_lanes'`;
-  // With nothing to wait for the parent would sleep for ever, so it is woken at once.
-  return `case when exists (select from jobs c where c.tenant_id = j.tenant_id and c.counts
-    and c.parent_job_id = j.id and not is_over(c.status))
-    then 'waiting_for_children' else 'pending_next_step' end`;
+/**
+ * Locks the job's row for the rest of the transaction: whoever ends one of its children, or cancels
+ * it, comes wholly before or wholly after.
+ */
+async function holdLease(tx: Transaction, job: Job): Promise<void> {
+  const rows = await tx.query(
+    `select set_config('dialectic.quiet', 'on', true) from jobs
+     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing' for update`,
+    [job.tenantId, job.id, job.leaseToken],
+  );
+  if (rows.length === 0) throw leaseLost(job);
 }
 
-async function changeStatus(tx: Transaction, job: Job, status: string, continued: boolean) {
-  const rows = await tx.query(
+function nextStatus({ next }: Effects): string {
+  if (!next || 'fail' in next) return `'completed'`;
+  if ('pause' in next) return `'pending'`;
+  if (next.waitFor === 'children') return `'waiting_for_children'`;
+  // News since the job looked, its own included, mean that it must look again.
+  return `case when (select version from stage_runs r where r.tenant_id = j.tenant_id
+    and r.id = j.stage_run_id) = ${next.version}
+    then 'waiting_for_lanes' else 'pending_next_step' end`;
+}
+
+/** A child that could not even start may have failed the job already; then that stands. */
+async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promise<void> {
+  const status = nextStatus(effects);
+  const [row] = await tx.query<{ status: string; waits: boolean }>(
     `update jobs j set status = ${status}, continued = $4, attempt = 0, error = null,
        finished_at = case when ${status} = 'completed' then app_now() end,
        run_after = app_now(), worker_id = null, lease_token = null, lease_until = null
-     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing' returning 1`,
-    [job.tenantId, job.id, job.leaseToken, continued],
+     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
+     returning status, status <> 'waiting_for_children' or exists (
+       select from jobs c where c.tenant_id = j.tenant_id and c.counts
+         and c.parent_job_id = j.id and not is_over(c.status)) as waits`,
+    [job.tenantId, job.id, job.leaseToken, effects.continuation !== undefined],
   );
-  if (rows.length === 0) throw leaseLost(job);
+  // With nothing to wait for the parent would sleep for ever.
+  if (row?.waits === false) {
+    await tx.query('select wake_parents(array[$1]::uuid[], array[$2]::uuid[])', [
+      job.tenantId,
+      job.id,
+    ]);
+  }
 }
 
 export function leaseLost(job: Job): DialecticError {
@@ -111,16 +142,19 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
     laneId: job.laneId,
     parentId: job.parentId,
     stepKey: job.stepKey,
+    policy: job.policy,
+    quorum: job.quorum,
+    concurrencyKey: job.concurrencyKey,
+    maxAttempts: job.maxAttempts,
     ...child,
   };
   await insertJobs(tx, [link], { chainId: job.chainId, status: 'pending_continuation' });
 }
 
-async function lockStageRun(tx: Transaction, job: Job): Promise<number> {
-  const [row] = await tx.query<{ version: number }>(
-    'select version from stage_runs where tenant_id = $1 and id = $2 for update',
+async function lockStageRun(tx: Transaction, job: Job): Promise<void> {
+  const [row] = await tx.query(
+    'select 1 from stage_runs where tenant_id = $1 and id = $2 for update',
     [job.tenantId, job.stageRunId],
   );
   if (!row) throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
-  return row.version;
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { addNotice } from '../db/notices.ts';
 import { sleep } from '../platform/clock.ts';
 import { type DialecticError, toDialecticError } from '../platform/errors.ts';
@@ -42,7 +42,7 @@ export async function recordFailure(
 }
 
 async function settle(database: Database, job: Job, error: DialecticError): Promise<void> {
-  const stored: JobError = { code: error.code, message: error.message, details: error.details };
+  const stored = toJobError(error);
   // A fault nobody foresaw may pass; one with a code says itself whether it can.
   const mayPass = error.code === 'internal_error' || error.retryable;
   const counts = error.details['sent'] !== false;
@@ -50,29 +50,34 @@ async function settle(database: Database, job: Job, error: DialecticError): Prom
   if (mayPass && tries < job.maxAttempts) {
     await retryLater(database, job, stored, backoffMs(job.attempt, error, random()), counts);
   } else {
-    await failForGood(database, job, stored);
+    await database.asWorker((tx) => failForGood(tx, job, stored));
   }
 }
 
-/** Fails the job and tells the user, in one transaction. */
-async function failForGood(database: Database, job: Job, error: JobError): Promise<void> {
-  await database.asWorker(async (tx) => {
-    const rows = await tx.query(
-      `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
-         worker_id = null, lease_token = null, lease_until = null
-       where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
-       returning 1`,
-      [job.tenantId, job.id, job.leaseToken, error],
-    );
-    if (rows.length === 0) return;
-    const step = job.stepKey ? ` of step ${job.stepKey}` : '';
-    await addNotice(tx, {
-      tenantId: job.tenantId,
-      severity: 'error',
-      code: error.code,
-      message: `A ${job.type} job${step} failed: ${error.message}`,
-      topic: `session/${job.sessionId}`,
-      details: { jobId: job.id },
-    });
+/** Fails the job and tells the user; false if the lease is gone. */
+export async function failForGood(tx: Transaction, job: Job, error: JobError): Promise<boolean> {
+  const rows = await tx.query(
+    `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
+       worker_id = null, lease_token = null, lease_until = null
+     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
+     returning 1`,
+    [job.tenantId, job.id, job.leaseToken, error],
+  );
+  if (rows.length === 0) return false;
+  const step = job.stepKey ? ` of step ${job.stepKey}` : '';
+  await addNotice(tx, {
+    tenantId: job.tenantId,
+    severity: 'error',
+    code: error.code,
+    message: `A ${job.type} job${step} failed: ${error.message}`,
+    topic: `session/${job.sessionId}`,
+    details: { jobId: job.id },
   });
+  return true;
 }
+
+export const toJobError = ({ code, message, details }: DialecticError): JobError => ({
+  code,
+  message,
+  details,
+});

@@ -57,10 +57,6 @@ export async function completeEmptyStep(
   laneId: string,
   stepKey: string,
 ): Promise<void> {
-  await tx.query(
-    `insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-     values ($1, $2, $3, $4, 'completed')
-     on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed'`,
-    [tenantId, stageRunId, laneId, stepKey],
-  );
+  const step = [tenantId, stageRunId, laneId, stepKey];
+  await tx.query('select complete_empty_step($1, $2, $3, $4)', step);
 }

@@ -39,7 +39,9 @@ export class LeaseKeeper {
   /** Extends every lease and aborts the jobs that are no longer this worker's. */
   async extend(): Promise<void> {
     const before = [...this.#held.values()];
-    const mine = new Set(await extendLeases(this.#database, this.#workerId, this.#leaseMs));
+    const jobs = before.map(({ job }) => job);
+    const extended = await extendLeases(this.#database, this.#workerId, this.#leaseMs, jobs);
+    const mine = new Set(extended);
     for (const { job, controller } of before) {
       const gone = !mine.has(job.leaseToken) && this.#held.has(job.leaseToken);
       if (gone) controller.abort(leaseLost(job));

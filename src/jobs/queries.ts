@@ -24,7 +24,8 @@ export async function claimJobs(
     `${QUIET}; ${FORGETTABLE};
      select requeue_abandoned(${uuid(workerId)}, ${trustLocks});
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
-       chain_id, attempt, max_attempts, takeovers, degraded, payload, lease_token
+       chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts, takeovers,
+       degraded, payload, lease_token
      from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)})`,
   );
   return rows.map(toJob);
@@ -40,16 +41,18 @@ export async function completeJobs(database: Database, jobs: readonly Job[]): Pr
   return rows.map((row) => row.id);
 }
 
-/** Extends all leases of a worker and returns the tokens that it still has. */
+/** Extends the leases of the jobs that a worker runs and returns the tokens that it still has. */
 export async function extendLeases(
   database: Database,
   workerId: string,
   leaseMs: number,
+  jobs: readonly Job[],
 ): Promise<string[]> {
   const rows = await database.immediate<{ token: string }>(
     { as: 'worker' },
     `${FORGETTABLE};
-     select extend_leases(${uuid(workerId)}, ${interval(leaseMs)}) as token`,
+     select extend_leases(${uuid(workerId)}, ${uuids(jobs.map((job) => job.leaseToken))},
+       ${interval(leaseMs)}) as token`,
   );
   return rows.map((row) => row.token);
 }

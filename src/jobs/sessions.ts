@@ -58,13 +58,7 @@ export async function cancelSession(tx: Transaction, tenantId: string, sessionId
     [tenantId, sessionId],
   );
   if (rows.length === 0) throw noSession(sessionId);
-  await tx.query(
-    `update jobs set status = 'cancelled', finished_at = app_now(),
-       worker_id = null, lease_token = null, lease_until = null,
-       error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
-     where tenant_id = $1 and session_id = $2 and not is_over(status)`,
-    [tenantId, sessionId],
-  );
+  await tx.query('select cancel_jobs($1, $2)', [tenantId, sessionId]);
   await tellWorkers(tx, 'cancelled');
 }
 
@@ -78,30 +72,60 @@ async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
  * what succeeded stays. Returns how many jobs go again.
  */
 export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
+  const session = [tenantId, sessionId];
+  const open = await tx.query(
+    `select 1 from sessions where tenant_id = $1 and id = $2 and status in ('running', 'failed')`,
+    session,
+  );
+  if (open.length === 0) throw noSession(sessionId);
+  await lockForRetry(tx, session);
   await tx.query(
     `delete from lane_steps l using stage_runs r
      where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*'
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
-    [tenantId, sessionId],
+    session,
   );
   await tx.query(
     `update lane_steps l set state = 'running', degraded = false
      from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
-    [tenantId, sessionId],
+    session,
   );
+  const rows = await tx.query(RETRY, session);
+  // A stage whose lanes are all through has nothing that would ever end it again.
   await tx.query(
-    `update stage_runs set state = 'running', degraded = false, finished_at = null
-     where tenant_id = $1 and session_id = $2 and (state = 'failed' or degraded)`,
-    [tenantId, sessionId],
+    `update stage_runs r set state = 'running', degraded = false, finished_at = null
+     where r.tenant_id = $1 and r.session_id = $2 and exists (
+       select from jobs j where j.tenant_id = r.tenant_id and j.stage_run_id = r.id
+         and j.lane_id is not null and j.step_key is null and j.counts and not is_over(j.status))`,
+    session,
   );
   await tx.query(
     `update sessions set status = 'running' where tenant_id = $1 and id = $2 and status = 'failed'`,
-    [tenantId, sessionId],
+    session,
   );
-  const rows = await tx.query(RETRY, [tenantId, sessionId]);
   if (rows.length > 0) await tellWorkers(tx);
   return rows.length;
+}
+
+const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
+  and (j.status = 'failed' or (j.status = 'cancelled' and j.error->>'code' = 'parent_ended'))`;
+
+/**
+ * What still runs may end at this moment. With these locks, taken in the order of whoever ends it,
+ * it comes wholly before the retry, which then sees it, or wholly after, and then wakes.
+ */
+async function lockForRetry(tx: Transaction, session: readonly string[]): Promise<void> {
+  await tx.query(
+    'select 1 from stage_runs where tenant_id = $1 and session_id = $2 order by id for update',
+    session,
+  );
+  await tx.query(
+    `select 1 from jobs k where k.tenant_id = $1 and k.id in (
+       select unnest(array[j.id, j.prerequisite_job_id]) from jobs j where ${GOES_AGAIN})
+     order by k.seq desc for update`,
+    session,
+  );
 }
 
 /** One statement, so that no trigger ever sees a parent that waits for children still failed. */
@@ -109,13 +133,15 @@ const RETRY = `
   update jobs j set attempt = 0, error = null, finished_at = null, degraded = false,
     run_after = app_now(),
     status = case
-      when j.error->>'code' = 'prerequisite_failed' then 'waiting_for_prerequisite'
+      when j.prerequisite_job_id is not null and not exists (
+        select from jobs p where p.tenant_id = j.tenant_id and p.chain_id = j.prerequisite_job_id
+          and not p.continued and p.status in ('completed', 'superseded'))
+        then 'waiting_for_prerequisite'
       when exists (select from jobs c where c.tenant_id = j.tenant_id and c.parent_job_id = j.id
-        and c.counts and not c.continued and c.status in ('failed', 'cancelled'))
+        and c.counts and not c.continued and c.status not in ('completed', 'superseded'))
         then 'waiting_for_children'
       else 'pending' end
-  where j.tenant_id = $1 and j.session_id = $2 and not j.continued
-    and (j.status = 'failed' or (j.status = 'cancelled' and j.error->>'code' = 'parent_ended'))
+  where ${GOES_AGAIN}
   returning 1`;
 
 /** Marks a finished job as replaced, for regeneration; its result stays where it is. */

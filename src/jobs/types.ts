@@ -46,6 +46,9 @@ export type Job = {
   readonly type: JobType;
   readonly parentId: string | null;
   readonly chainId: string;
+  readonly policy: DependencyPolicy;
+  readonly quorum: number | null;
+  readonly concurrencyKey: string | null;
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly takeovers: number;
@@ -66,6 +69,9 @@ export type JobRow = {
   status: JobStatus;
   parent_job_id: string | null;
   chain_id: string;
+  dependency_policy: DependencyPolicy;
+  quorum: number | null;
+  concurrency_key: string | null;
   attempt: number;
   max_attempts: number;
   takeovers: number;
@@ -85,6 +91,9 @@ export function toJob(row: JobRow): Job {
     type: row.job_type,
     parentId: row.parent_job_id,
     chainId: row.chain_id,
+    policy: row.dependency_policy,
+    quorum: row.quorum,
+    concurrencyKey: row.concurrency_key,
     attempt: row.attempt,
     maxAttempts: row.max_attempts,
     takeovers: row.takeovers,

@@ -1,4 +1,4 @@
-import { type ErrorCodeEntry, entry } from './error-code-entry.ts';
+import { type ErrorCodeEntry, entry } from './error-code.ts';
 
 /** The codes of the store: the data directory, the database server and the schema. */
 export const STORAGE_ERROR_CODES = {

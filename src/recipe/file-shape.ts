@@ -81,7 +81,7 @@ export type StageFile = {
   readonly origin?: StageOrigin;
 };
 
-const CONTINUATION: ContinuationLimit = { maxTurns: 20, maxIdleTurns: 2, maxChars: 400_000 };
+const CONTINUATION: ContinuationLimit = { maxTurns: 1_000, maxIdleTurns: 3, maxChars: 400_000 };
 
 /** A step with its defaults, all but the inputs, which need the stage's key. */
 export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {

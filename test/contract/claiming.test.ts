@@ -98,7 +98,7 @@ describeOnBoth('claiming', (kind) => {
     const [job] = await claim(1, worker);
     for (let beat = 0; beat < 3; beat++) {
       now = new Date(now.getTime() + 20_000);
-      expect(await extendLeases(database, worker, 30_000)).toEqual([job!.leaseToken]);
+      expect(await extendLeases(database, worker, 30_000, [job!])).toEqual([job!.leaseToken]);
       expect(await claim(1)).toEqual([]);
     }
     await finishAll();

@@ -202,6 +202,15 @@ begin
   ) as e
   where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
 
+  perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
+  where e.parent_job_id is not null and e.counts;
+end
+$$;
+
+-- Those of the given jobs that wait for children and have none alive go on, or fail where too few
+-- jobs of a step succeeded. Whoever calls it holds their locks.
+create function wake_parents(tenants uuid[], parents uuid[]) returns void language plpgsql as $$
+begin
   update jobs p set
     status = case when s.missed then 'failed' else 'pending_next_step' end,
     run_after = case when s.missed then p.run_after else app_now() end,
@@ -209,16 +218,13 @@ begin
     degraded = p.degraded or s.lost,
     error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
       'message', 'Too few jobs of a step succeeded.') end
-  from (
-    select distinct tenant_id, parent_job_id from unnest(ended)
-    where parent_job_id is not null and counts
-  ) as e
+  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
   cross join lateral (
     select coalesce(bool_or(g.lost), false) as lost,
       coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
-    from children_by_step(e.tenant_id, e.parent_job_id) as g
+    from children_by_step(e.tenant_id, e.id) as g
   ) as s
-  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and p.status = 'waiting_for_children'
+  where p.tenant_id = e.tenant_id and p.id = e.id and p.status = 'waiting_for_children'
     and not exists (
       select from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id and c.counts
         and c.status in ('pending', 'processing', 'retrying', 'pending_next_step',
@@ -282,7 +288,7 @@ begin
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
   select tenant_id, stage_run_id, lane_id, '*', 'failed' from unnest(ended)
-  where step_key is null and lane_id is not null and stage_run_id is not null
+  where step_key is null and lane_id is not null and stage_run_id is not null and counts
     and status in ('failed', 'cancelled')
   on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
 
@@ -292,13 +298,13 @@ begin
   from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
   cross join lateral (
     select case when bool_and(is_over(j.status)) then
-        case when bool_or(j.status = 'completed') then 'completed'
+        case when bool_or(j.status in ('completed', 'superseded')) then 'completed'
           when bool_or(j.status = 'failed') then 'failed' else 'cancelled' end
       end as outcome,
       bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
     from jobs j
     where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
-      and j.lane_id is not null and j.step_key is null
+      and j.lane_id is not null and j.step_key is null and j.counts and not j.continued
   ) as o
   where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
 
@@ -306,6 +312,19 @@ begin
   from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
   where w.tenant_id = e.tenant_id and w.stage_run_id = e.stage_run_id
     and w.status = 'waiting_for_lanes';
+end
+$$;
+
+-- Notes a step that needed no job, and tells those who wait for it.
+create function complete_empty_step(of_tenant uuid, of_run uuid, of_lane uuid, of_step text)
+  returns void language plpgsql as $$
+begin
+  update stage_runs r set version = version + 1 where r.tenant_id = of_tenant and r.id = of_run;
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  values (of_tenant, of_run, of_lane, of_step, 'completed')
+  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed';
+  update jobs w set status = 'pending_next_step', run_after = app_now()
+  where w.tenant_id = of_tenant and w.stage_run_id = of_run and w.status = 'waiting_for_lanes';
 end
 $$;
 
@@ -337,6 +356,12 @@ begin
   if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
     perform settle_parents(ended);
   end if;
+  -- Whoever inserts a waiter knows the first link and locks it, so the end of a later one must too.
+  if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
+    perform 1 from jobs f
+      where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
+      order by f.id for update;
+  end if;
   perform wake_waiters(ended);
   if exists (select from unnest(ended) as e where e.status <> 'completed') then
     perform cancel_children(ended);
@@ -359,7 +384,7 @@ begin
 
   if exists (
     select from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
-    where n.counts and is_over(p.status)
+    where n.counts and n.chain_id = n.id and is_over(p.status)
   ) then
     raise exception 'a job that is over cannot get children'
       using errcode = 'DX000', hint = 'parent_finished';
@@ -380,6 +405,18 @@ begin
   from jobs p
   where is_over(p.status) and not p.continued and (p.tenant_id, p.chain_id) in (
     select tenant_id, prerequisite_job_id from new_rows where status = 'waiting_for_prerequisite');
+
+  -- The next link of a chain that ran when its parent ended: what was written stays, and a retry
+  -- goes on from there.
+  if exists (select from new_rows where chain_id <> id and parent_job_id is not null) then
+    update jobs c set status = 'cancelled', finished_at = app_now(),
+      error = jsonb_build_object('code', 'parent_ended',
+        'message', 'The job above this one ended before it could start.',
+        'details', jsonb_build_object('jobId', p.id))
+    from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
+    where n.chain_id <> n.id and n.counts and p.status in ('failed', 'cancelled')
+      and c.tenant_id = n.tenant_id and c.id = n.id;
+  end if;
   return null;
 end
 $$;
@@ -489,16 +526,39 @@ create function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
   returning j.id
 $$;
 
--- Extends the leases of a worker and says which it still has. Rows that are locked are being
--- committed by the worker itself at this moment.
-create function extend_leases(of_worker uuid, lease interval)
+-- Cancels what lives of a session. Children come before their parents, as for a worker that ends one;
+-- where that does not help, the others go first. The last look finds what was inserted meanwhile.
+create function cancel_jobs(of_tenant uuid, of_session uuid) returns void language plpgsql as $$
+begin
+  loop
+    begin
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        order by j.seq desc for update;
+      update jobs j set status = 'cancelled', finished_at = app_now(),
+        worker_id = null, lease_token = null, lease_until = null,
+        error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
+      where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status);
+      exit when not found;
+    exception when deadlock_detected then
+      null;
+    end;
+  end loop;
+end
+$$;
+
+-- Extends the leases that a worker works under and says which it still has. Its other rows are those
+-- that it could not settle: their leases must run out. Rows that are locked are being committed by
+-- the worker itself at this moment.
+create function extend_leases(of_worker uuid, tokens uuid[], lease interval)
   returns setof uuid language plpgsql as $$
 begin
   return query select j.lease_token from jobs j
     where j.worker_id = of_worker and j.status = 'processing';
   with mine as (
     select j.tenant_id, j.id from jobs j
-    where j.worker_id = of_worker and j.status = 'processing' for update skip locked)
+    where j.worker_id = of_worker and j.status = 'processing' and j.lease_token = any (tokens)
+    for update skip locked)
   update jobs j set lease_until = app_now() + lease
   from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
 end

@@ -1,4 +1,4 @@
-/** What is said of a code: to people, to the shell, over HTTP, and whether to try again. */
+/** What the table says about one code. */
 export type ErrorCodeEntry = {
   readonly meaning: string;
   readonly action: string;
@@ -7,7 +7,7 @@ export type ErrorCodeEntry = {
   readonly retryable: boolean;
 };
 
-/** A row of the table of error codes. */
+/** One line of the table. */
 export const entry = (
   exitCode: number,
   httpStatus: number,

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { DialecticError } from '../platform/errors.ts';
+import type { NewResource } from '../session/start.ts';
+
+const MOST_CHARS = 2_000_000;
+
+/** Reads a text that a person named: a file, or `-` for standard input. */
+async function readText(path: string, what: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = path === '-' ? Buffer.from(await readAll(process.stdin)) : await readFile(path);
+  } catch (cause) {
+    throw new DialecticError('usage_invalid', `Cannot read the ${what} ${path}.`, { cause });
+  }
+  if (bytes.includes(0)) {
+    throw new DialecticError('usage_invalid', `The ${what} ${path} is not a text file.`);
+  }
+  const text = bytes.toString('utf8');
+  if (text.length > MOST_CHARS) {
+    throw new DialecticError('usage_invalid', `The ${what} has over ${MOST_CHARS} characters.`);
+  }
+  return text;
+}
+
+/** The brief and a name for its project. */
+export async function readBrief(path: string): Promise<{ name: string; brief: string }> {
+  const brief = await readText(path, 'brief');
+  if (brief.trim() === '') throw new DialecticError('usage_invalid', 'The brief is empty.');
+  const name = path === '-' ? 'brief' : basename(path, extname(path));
+  return { name, brief };
+}
+
+/** `kind=FILE`, as --resource takes it. */
+export async function readResource(option: string): Promise<NewResource> {
+  const at = option.indexOf('=');
+  if (at < 1) {
+    throw new DialecticError('usage_invalid', `--resource takes kind=FILE, not "${option}".`);
+  }
+  const file = option.slice(at + 1);
+  return {
+    kind: option.slice(0, at),
+    name: basename(file),
+    text: await readText(file, 'resource'),
+  };
+}

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { createHandlers } from '../generation/handlers.ts';
+import { Worker } from '../jobs/worker.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { createModelProvider } from '../models/provider.ts';
+import { sleep } from '../platform/clock.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { writeTextFile } from '../platform/folders.ts';
+import { exportSession } from '../session/export.ts';
+import { readSession, type SessionView } from '../session/read.ts';
+import { type RunResult, summarise } from '../session/summary.ts';
+import { Progress } from './progress.ts';
+import type { OpenStore } from './store.ts';
+
+export type DriveOptions = {
+  readonly sessionId: string;
+  readonly out: string | undefined;
+  readonly concurrency: number;
+  readonly config: ModelsConfig;
+};
+
+/**
+ * Works on a session in this process until it rests: done, failed, waiting for a person, paused or
+ * stopped by Ctrl-C. The folder is written whenever a stage has ended.
+ */
+export async function driveSession(store: OpenStore, options: DriveOptions): Promise<RunResult> {
+  const { database } = store;
+  const { config, concurrency, sessionId } = options;
+  const provider = createModelProvider(config);
+  const handlers = createHandlers({ database, provider, config });
+  const worker = new Worker({ database, handlers, concurrency });
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  await worker.start();
+  try {
+    await watch(store, options, stop.signal);
+  } finally {
+    await worker.stop(stop.signal.aborted ? 1_000 : 5_000);
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+  const result = await writeFolder(store, sessionId, options.out);
+  if (stop.signal.aborted && result.status === 'running') {
+    throw new DialecticError('run_stopped', `Stopped. Go on with: dialectic resume ${sessionId}`, {
+      details: { session: sessionId },
+    });
+  }
+  return result;
+}
+
+async function watch(store: OpenStore, options: DriveOptions, stop: AbortSignal): Promise<void> {
+  const view = await viewOf(store, options.sessionId);
+  const progress = new Progress(store.database, view);
+  let stages = 0;
+  while (!stop.aborted) {
+    const session = await viewOf(store, options.sessionId);
+    await progress.draw();
+    const ended = await countEndedStages(store, options.sessionId);
+    if (ended > stages && options.out) await writeFolder(store, options.sessionId, options.out);
+    stages = ended;
+    if (session.status !== 'running' || session.gates.length > 0) return;
+    await sleep(300, stop);
+  }
+}
+
+const viewOf = ({ database, tenantId }: OpenStore, sessionId: string): Promise<SessionView> =>
+  database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+
+async function countEndedStages({ database, tenantId }: OpenStore, sessionId: string) {
+  const [row] = await database.asTenant(tenantId, (tx) =>
+    tx.query<{ n: number }>(
+      `select count(*) as n from stage_runs where tenant_id = $1 and session_id = $2
+         and state <> 'running'`,
+      [tenantId, sessionId],
+    ),
+  );
+  return row!.n;
+}
+
+/** Writes what there is so far; files of an earlier writing are replaced. */
+export async function writeFolder(
+  { database, tenantId }: OpenStore,
+  sessionId: string,
+  out: string | undefined,
+): Promise<RunResult> {
+  const { files, result } = await database.asTenant(tenantId, async (tx) => {
+    const session = await readSession(tx, tenantId, sessionId);
+    const exported = await exportSession(tx, session);
+    return { files: exported.files, result: await summarise(tx, session, exported.documents, out) };
+  });
+  if (out) for (const [path, text] of files) await writeTextFile(join(out, path), text);
+  return result;
+}

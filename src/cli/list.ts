@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { openNotices } from '../db/notices.ts';
+import { writeFolder } from './drive.ts';
+import { printResult } from './output.ts';
+import { findSession, listSessions } from './sessions.ts';
+import { withStore } from './store.ts';
+
+type Options = { data?: string; json?: boolean; out?: string };
+
+/** `dialectic list`: the sessions of the store. */
+export function listCommand(): Command {
+  return new Command('list')
+    .description('list the sessions')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .action((options: Options) =>
+      withStore(options.data, async (store) => {
+        const sessions = await listSessions(store);
+        const lines = sessions.map(({ id, status, gates, project, process, models, calls }) => {
+          const state = gates.length > 0 ? `paused (${gates.join(', ')})` : status;
+          return `${id}  ${state.padEnd(16)} ${project} · ${process} · ${models.join(', ')} · ${calls} calls`;
+        });
+        const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
+        printResult(options.json === true, sessions, lines.length > 0 ? lines : [empty]);
+      }),
+    );
+}
+
+/** `dialectic show` and `dialectic export`: one session, and its folder where one is named. */
+export function showCommand(verb: 'show' | 'export'): Command {
+  const command = new Command(verb)
+    .description(verb === 'show' ? 'show a session' : "write a session's folder")
+    .argument('[session]', 'its id or the end of it (default: the newest)')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON');
+  if (verb === 'export') command.requiredOption('-o, --out <dir>', 'the folder to write');
+  return command.action((session: string | undefined, options: Options) =>
+    withStore(options.data, async (store) => {
+      const { id } = await findSession(store, session);
+      const result = await writeFolder(store, id, options.out);
+      const notices = await store.database.asTenant(store.tenantId, (tx) =>
+        openNotices(tx, store.tenantId),
+      );
+      const own = notices.filter((notice) => notice.topic === `session/${id}`);
+      printResult(options.json === true, { ...result, notices: own }, [
+        `${id} ${result.status}: ${result.calls} calls, ${result.documents.length} documents`,
+        ...result.documents.map(
+          ({ stage, key, lane, model, version }) =>
+            `  ${stage}/${key} v${version} · lane ${lane} ${model}`,
+        ),
+        ...own.map((notice) => `! ${notice.message}`),
+      ]);
+    }),
+  );
+}

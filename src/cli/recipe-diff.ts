@@ -1,0 +1,57 @@
+import { DialecticError } from '../platform/errors.ts';
+import { listShippedRecipes } from '../platform/recipe-folders.ts';
+import { diffProcesses, diffStages, type RecipeChange } from '../recipe/diff.ts';
+import type { Stage } from '../recipe/types.ts';
+import { hashStage } from '../recipe/version.ts';
+import { type LoadedRecipe, loadRecipe } from './recipe-load.ts';
+
+export type RecipeComparison = {
+  readonly origin: { readonly name: string; readonly folder: string; readonly version: string };
+  readonly changes: readonly RecipeChange[];
+  /** Stages whose origin has changed since they were copied; the comparison is with today's. */
+  readonly outdated: readonly string[];
+};
+
+/** Compares a recipe with the named one, or with the one that it was copied from. */
+export async function compareWithOrigin(
+  recipe: LoadedRecipe,
+  named: string | undefined,
+): Promise<RecipeComparison> {
+  const origin = await loadRecipe(named ?? (await nameOfOrigin(recipe)));
+  const { name, folder, version } = origin;
+  const outdated = recipe.process.stages
+    .filter((stage) => stage.origin !== null && stage.origin.process === origin.process.key)
+    .filter((stage) => {
+      const source = findStage(origin, stage.origin?.stage ?? '');
+      return source !== undefined && hashStage(source) !== stage.origin?.version;
+    });
+  return {
+    origin: { name, folder, version },
+    changes: compare(origin, recipe),
+    outdated: outdated.map((stage) => stage.key),
+  };
+}
+
+const findStage = (recipe: LoadedRecipe, key: string): Stage | undefined =>
+  recipe.process.stages.find((stage) => stage.key === key);
+
+async function nameOfOrigin({ process }: LoadedRecipe): Promise<string> {
+  const noted = process.stages.find((stage) => stage.origin !== null)?.origin?.process;
+  if (noted !== undefined) return noted;
+  const shipped = await listShippedRecipes();
+  if (shipped.some((recipe) => recipe.name === process.key)) return process.key;
+  const message = `No stage of ${process.key} notes where it was copied from; name a recipe.`;
+  throw new DialecticError('usage_invalid', message);
+}
+
+/** Processes are compared whole; where one side is a stage on its own, that stage alone. */
+function compare(before: LoadedRecipe, after: LoadedRecipe): RecipeChange[] {
+  if (before.kind === 'process' && after.kind === 'process') {
+    return diffProcesses(before.process, after.process);
+  }
+  const lone = before.kind === 'stage' ? before : after;
+  const key = lone.process.stages[0]?.origin?.stage ?? lone.process.key;
+  const [old, now] = [findStage(before, key), findStage(after, key) ?? after.process.stages[0]];
+  if (old !== undefined && now !== undefined) return diffStages(old, now);
+  throw new DialecticError('recipe_conflict', `${before.name} has no stage ${key}.`);
+}

@@ -1,0 +1,154 @@
+import { Command } from 'commander';
+import { expectedCounts } from '../planning/expected-counts.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { writeTextFile, writeTextFolder } from '../platform/folders.ts';
+import { listShippedRecipes } from '../platform/recipe-folders.ts';
+import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
+import { toMermaid } from '../recipe/graph.ts';
+import { toSvg } from '../recipe/graph-svg.ts';
+import type { Process } from '../recipe/types.ts';
+import { validateProcess } from '../recipe/validate.ts';
+import { hashStage } from '../recipe/version.ts';
+import { printResult } from './output.ts';
+import { compareWithOrigin } from './recipe-diff.ts';
+import { loadFolder, loadFrom, loadRecipe } from './recipe-load.ts';
+import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
+import { checkFolder } from './recipe-validate.ts';
+
+type Options = { readonly json?: boolean };
+type ForkOptions = Options & { readonly stage?: readonly string[]; readonly out: string };
+type GraphOptions = Options & { readonly svg?: string };
+
+const RECIPE = 'name of a shipped recipe, or a folder (./NAME where both exist)';
+
+/** `dialectic recipe`: looks at recipes, checks them and makes editable copies. */
+export function recipeCommand(): Command {
+  const recipe = new Command('recipe').description('list, show, check, copy and draw recipes');
+  addReaders(recipe);
+  recipe
+    .command('validate')
+    .description('report every defect with file, line and field; leaves with 2 if there is one')
+    .argument('<folder>', 'folder with process.yaml or stage.yaml')
+    .action(validate);
+  recipe
+    .command('fork')
+    .description('write an editable copy in which the named stages note their origin')
+    .argument('<recipe>', RECIPE)
+    .option('--stage <key>', 'a stage that you are going to change; may be repeated', append)
+    .requiredOption('--out <folder>', 'a folder that is empty or does not exist yet')
+    .addHelpText('after', FORK_HELP)
+    .action(fork);
+  recipe
+    .command('diff')
+    .description('compare a folder with the recipe that it was copied from')
+    .argument('<folder>', 'folder with process.yaml or stage.yaml')
+    .argument('[recipe]', `what to compare with (default: its origin): ${RECIPE}`)
+    .action(diff);
+  for (const command of recipe.commands) {
+    command.exitOverride().option('--json', 'print the result as JSON');
+  }
+  return recipe;
+}
+
+function addReaders(recipe: Command): void {
+  recipe.command('list').description('name the shipped recipes').action(list);
+  recipe
+    .command('show')
+    .description('show stages, steps, what they read and make, and the calls of a run')
+    .argument('<recipe>', RECIPE)
+    .action(show);
+  recipe
+    .command('graph')
+    .description('print the recipe as a Mermaid graph')
+    .argument('<recipe>', RECIPE)
+    .option('--svg <file>', 'write it as a picture, too')
+    .action(graph);
+}
+
+const append = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+const FORK_HELP = `
+A process is run from one folder, so the whole process is copied. Only the stages of --stage become
+forks: they and their steps note the version they came from. The others keep their version, and
+sessions go on sharing it. A stage on its own needs no --stage.
+Edit the files, then: dialectic recipe validate FOLDER, dialectic recipe diff FOLDER.`;
+
+async function list(options: Options): Promise<void> {
+  const recipes = await Promise.all((await listShippedRecipes()).map(loadFrom));
+  const rows = recipes.map(({ name, kind, folder, version, process }) => ({
+    name,
+    kind,
+    title: process.name,
+    description: process.description,
+    stages: process.stages.map((stage) => stage.key),
+    version,
+    folder,
+  }));
+  printResult(options.json === true, { recipes: rows }, recipes.flatMap(summarise));
+}
+
+async function show(name: string, options: Options): Promise<void> {
+  const recipe = await loadRecipe(name);
+  const { kind, folder, version, process } = recipe;
+  const calls = countCalls(process);
+  const stages = process.stages.map((stage) => ({ key: stage.key, version: hashStage(stage) }));
+  const result = { name: recipe.name, kind, folder, version, stages, calls, process };
+  printResult(options.json === true, result, describeRecipe(recipe, calls));
+}
+
+/** Model calls with one, two and three participants; null for a recipe that cannot run. */
+function countCalls(process: Process): number[] | null {
+  if (validateProcess(process).length > 0) return null;
+  try {
+    return [1, 2, 3].map((lanes) => expectedCounts(process, lanes).calls);
+  } catch (thrown) {
+    if (thrown instanceof DialecticError) return null;
+    throw thrown;
+  }
+}
+
+async function validate(folder: string, options: Options): Promise<void> {
+  const { kind, issues, process: valid } = await checkFolder(folder);
+  const lines =
+    valid === null
+      ? issues.map((issue) => formatIssue(folder, issue))
+      : [`${folder}: no defects; ${valid.key}, ${countParts({ kind, process: valid })}`];
+  printResult(options.json === true, { ok: valid !== null, folder, issues }, lines);
+  if (valid === null) process.exitCode = 2;
+}
+
+async function fork(name: string, options: ForkOptions): Promise<void> {
+  const recipe = await loadRecipe(name);
+  const stages = recipe.kind === 'stage' ? [recipe.process.key] : (options.stage ?? []);
+  if (stages.length === 0) {
+    const keys = recipe.process.stages.map((stage) => stage.key).join(', ');
+    throw new DialecticError('usage_invalid', `Name what you are going to change: --stage ${keys}`);
+  }
+  const files = withEditorSchemas(forkFiles(recipe.files, recipe.process, stages));
+  await writeTextFolder(options.out, files);
+  const result = { folder: options.out, stages, files: [...files.keys()] };
+  printResult(options.json === true, result, [
+    `Wrote ${recipe.name} to ${options.out}; ${stages.join(', ')} can be changed.`,
+    `Check it: dialectic recipe validate ${options.out}`,
+  ]);
+}
+
+async function diff(folder: string, other: string | undefined, options: Options): Promise<void> {
+  const comparison = await compareWithOrigin(await loadFolder(folder), other);
+  const { origin, changes, outdated } = comparison;
+  printResult(options.json === true, comparison, [
+    ...(changes.length === 0 ? [`${folder} does what ${origin.name} does.`] : []),
+    ...changes.flatMap(formatChange),
+    ...outdated.map((key) => `note: ${origin.name} has a newer ${key} than the one copied.`),
+  ]);
+}
+
+async function graph(name: string, options: GraphOptions): Promise<void> {
+  const { process: drawn } = await loadRecipe(name);
+  const mermaid = toMermaid(drawn);
+  if (options.svg !== undefined) {
+    await writeTextFile(options.svg, toSvg(drawn));
+    process.stderr.write(`Wrote ${options.svg}.\n`);
+  }
+  printResult(options.json === true, { mermaid, svg: options.svg ?? null }, [mermaid.trimEnd()]);
+}

@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import { removeGate, retrySession } from '../jobs/sessions.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { approveStage, iterateSession } from '../session/advance.ts';
+import { readConfiguration } from './configuration.ts';
+import { driveSession } from './drive.ts';
+import { readConcurrency, report } from './run.ts';
+import { findSession } from './sessions.ts';
+import { type OpenStore, withStore } from './store.ts';
+
+type GoOnOptions = { out?: string; concurrency: string; data?: string; json?: boolean };
+
+/** `dialectic resume`: goes on with a session that was stopped, failed or paused. */
+export function resumeCommand(): Command {
+  return goOnCommand(
+    'resume',
+    'go on with a session; nothing that succeeded is repeated',
+    async (store, id) => {
+      await store.database.asTenant(store.tenantId, async (tx) => {
+        await removeGate(tx, store.tenantId, id);
+        await retrySession(tx, store.tenantId, id);
+      });
+    },
+  );
+}
+
+/** `dialectic approve`: lets the next stage begin after a person has looked at the last one. */
+export function approveCommand(): Command {
+  return goOnCommand('approve', 'let the next stage of a session begin', (store, id) =>
+    approveStage(store.database, store.tenantId, id),
+  );
+}
+
+/** `dialectic iterate`: another pass over a finished session, which reads the first. */
+export function iterateCommand(): Command {
+  return goOnCommand('iterate', 'make another pass over a finished session', (store, id) =>
+    iterateSession(store.database, store.tenantId, id),
+  );
+}
+
+function goOnCommand(
+  verb: string,
+  description: string,
+  prepare: (store: OpenStore, sessionId: string) => Promise<void>,
+): Command {
+  return new Command(verb)
+    .description(description)
+    .argument('[session]', 'its id or the end of it (default: the newest)')
+    .option('-o, --out <dir>', 'the folder to write')
+    .option('-c, --concurrency <n>', 'calls at a time', '4')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .action(async (session: string | undefined, options: GoOnOptions) => {
+      const concurrency = readConcurrency(options.concurrency);
+      const config = readConfiguration();
+      await withStore(options.data, async (store) => {
+        const { id, status } = await findSession(store, session);
+        if (status === 'cancelled') {
+          throw new DialecticError('conflict', 'A cancelled session cannot go on.');
+        }
+        await prepare(store, id);
+        const drive = { sessionId: id, out: options.out, concurrency, config };
+        report(await driveSession(store, drive), options);
+      });
+    });
+}

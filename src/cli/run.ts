@@ -1,0 +1,130 @@
+import { Command } from 'commander';
+import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { readTextFolder } from '../platform/folders.ts';
+import { findRecipe } from '../platform/recipe-folders.ts';
+import { loadProcess } from '../recipe/validate.ts';
+import { startRun } from '../session/start.ts';
+import type { RunResult } from '../session/summary.ts';
+import { readBrief, readResource } from './brief.ts';
+import { readConfiguration } from './configuration.ts';
+import { driveSession } from './drive.ts';
+import { printResult } from './output.ts';
+import { withStore } from './store.ts';
+
+type RunOptions = {
+  model: string[];
+  out?: string;
+  process: string;
+  until?: string;
+  approve: 'stage' | 'none';
+  resource: string[];
+  writer?: string;
+  domain?: string;
+  name?: string;
+  concurrency: string;
+  allowDegraded?: boolean;
+  data?: string;
+  json?: boolean;
+};
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+const OFFLINE_MODELS = ['offline/builder', 'offline/skeptic'];
+
+/** `dialectic run`: a brief goes in, a folder of documents comes out. */
+export function runCommand(): Command {
+  return new Command('run')
+    .description('let models debate a brief and write the folder of documents')
+    .argument('<brief>', 'a text file, or - for standard input')
+    .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
+    .option('-o, --out <dir>', 'the folder to write')
+    .option('-p, --process <name>', 'a shipped process or a recipe folder', 'software-plan')
+    .option('--until <stage>', 'stop after this stage')
+    .option('--approve <when>', 'stage: wait for `dialectic approve` after every stage', 'none')
+    .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
+    .option('--writer <model>', 'the participant that alone goes on where the process allows it')
+    .option('--domain <name>', "one of the process's domains")
+    .option('--name <text>', "the project's name (default: the file's)")
+    .option('--allow-degraded', 'go on when a participant fails in a stage')
+    .option('-c, --concurrency <n>', 'calls at a time', '4')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .option('-y, --yes', 'ask nothing')
+    .action(run);
+}
+
+async function run(briefPath: string, options: RunOptions): Promise<void> {
+  if (!['stage', 'none'].includes(options.approve)) {
+    throw new DialecticError('usage_invalid', '--approve takes stage or none.');
+  }
+  const concurrency = readConcurrency(options.concurrency);
+  const { name, brief } = await readBrief(briefPath);
+  const resources = await Promise.all(options.resource.map(readResource));
+  const { folder } = await findRecipe(options.process);
+  const process = loadProcess(await readTextFolder(folder));
+  const models = options.model.length > 0 ? options.model : OFFLINE_MODELS;
+  const config = readConfiguration();
+  if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
+  await withStore(options.data, async (store) => {
+    const { sessionId } = await startRun(store.database, {
+      tenantId: store.tenantId,
+      name: options.name ?? name,
+      domain: options.domain ?? null,
+      brief,
+      resources,
+      process,
+      models,
+      reviewStages: options.approve === 'stage',
+      allowDegraded: options.allowDegraded ?? false,
+      untilStage: options.until ?? null,
+      writer: options.writer ? findWriter(models, options.writer) : null,
+    });
+    tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
+    const drive = { sessionId, out: options.out, concurrency, config };
+    report(await driveSession(store, drive), options);
+  });
+}
+
+function findWriter(models: readonly string[], writer: string): number {
+  const at = models.indexOf(writer);
+  if (at >= 0) return at + 1;
+  throw new DialecticError('usage_invalid', `${writer} takes no part in this run.`);
+}
+
+export function readConcurrency(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0 && value <= 500) return value;
+  throw new DialecticError('usage_invalid', `--concurrency takes a number from 1 to 500.`);
+}
+
+const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Prints the result; a run that rests before its end also leaves with a code that says so. */
+export function report(result: RunResult, options: { json?: boolean; out?: string }): void {
+  printResult(options.json === true, result, describe(result, options.out));
+  if (result.status === 'completed') return;
+  const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
+  const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
+  const details = { session: result.session, status: result.status, failures: result.failures };
+  throw new DialecticError(
+    'run_incomplete',
+    `The run is ${why}. ${result.failures.slice(0, 3).join(' ')} ` +
+      `Go on with: dialectic ${next} ${result.session}`,
+    { details },
+  );
+}
+
+function describe(result: RunResult, out: string | undefined): string[] {
+  const { usage, chosen } = result;
+  const cost = usage.costUsd === null ? 'price unknown' : `$${usage.costUsd.toFixed(4)}`;
+  const rendered = result.documents.filter((document) => document.path !== null);
+  return [
+    `${result.status}: ${result.calls} calls, ${rendered.length} documents, ` +
+      `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
+    ...(result.degraded
+      ? ['Degraded: a participant failed; the readme says what is missing.']
+      : []),
+    ...(chosen ? [`The results follow lane ${chosen.lane}, ${chosen.model}.`] : []),
+    ...(out ? [`Open ${out}/project_readme.md`] : []),
+  ];
+}

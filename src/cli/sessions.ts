@@ -1,0 +1,49 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { OpenStore } from './store.ts';
+
+export type ListedSession = {
+  readonly id: string;
+  readonly project: string;
+  readonly process: string;
+  readonly status: string;
+  readonly gates: readonly string[];
+  readonly iteration: number;
+  readonly models: readonly string[];
+  readonly calls: number;
+  readonly createdAt: Date;
+};
+
+/** The sessions of this store, newest first. */
+export function listSessions({ database, tenantId }: OpenStore): Promise<ListedSession[]> {
+  return database.asTenant(tenantId, (tx) =>
+    tx.query<ListedSession>(
+      `select s.id, p.name as project, v.process_key as process, s.status, s.gates, s.iteration,
+         array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
+           order by ordinal) as models,
+         (select count(*) from model_calls c where c.tenant_id = s.tenant_id
+           and c.session_id = s.id) as calls,
+         s.created_at as "createdAt"
+       from sessions s
+       join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
+       join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
+       where s.tenant_id = $1 order by s.created_at desc, s.id desc`,
+      [tenantId],
+    ),
+  );
+}
+
+/** A session by its id or the end of it; the newest where none is named. */
+export async function findSession(
+  store: OpenStore,
+  wanted: string | undefined,
+): Promise<ListedSession> {
+  const sessions = await listSessions(store);
+  const found = sessions.filter((one) => wanted === undefined || one.id.endsWith(wanted));
+  if (found.length === 0) {
+    throw new DialecticError('not_found', `There is no session ${wanted ?? 'yet'}.`);
+  }
+  if (wanted !== undefined && found.length > 1) {
+    throw new DialecticError('usage_invalid', `${wanted} is the end of ${found.length} ids.`);
+  }
+  return found[0]!;
+}

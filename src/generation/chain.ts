@@ -1,0 +1,121 @@
+import type { Transaction } from '../db/database.ts';
+import { readBlob } from '../documents/blobs.ts';
+import type { Job } from '../jobs/types.ts';
+import type { PlannedJob } from '../planning/types.ts';
+import { readFacts, readSession } from '../session/read.ts';
+import type { Assembly, NextTurn } from './assemble.ts';
+import { findAbandoned } from './calls.ts';
+import { loadInputs } from './inputs.ts';
+import { joinChunks } from './join-chunks.ts';
+import { type ChainState, FIRST_TURN } from './judge.ts';
+import { parseOutput } from './parse-output.ts';
+
+/** The payload of an EXECUTE job; later links of its chain carry where it stands. */
+export type ExecutePayload = {
+  readonly planned: PlannedJob;
+  readonly state?: ChainState;
+  /** The chunk (from 1) with which the current attempt at the document begins. */
+  readonly from?: number;
+  /** What is wrong with that attempt, where the model is asked to write it again. */
+  readonly problems?: string;
+};
+
+/** What one model call gave back, in the order of the chain. */
+export type Chunk = {
+  readonly id: string;
+  readonly jobId: string;
+  readonly ordinal: number;
+  readonly finishReason: string;
+  readonly text: string;
+};
+
+/** Where a chain stands when one of its jobs starts. */
+export type Standing = {
+  readonly state: ChainState;
+  readonly from: number;
+  readonly problems: string | null;
+  /** The text of the current attempt. */
+  readonly soFar: string;
+};
+
+/** Everything that one EXECUTE job needs to know, read in one transaction. */
+export type ChainView = {
+  readonly assembly: Assembly;
+  readonly standing: Standing;
+  readonly chunks: readonly Chunk[];
+  /** A call of this job whose process died, with the text that was saved of it. */
+  readonly abandoned: { readonly callId: string; readonly text: string } | undefined;
+};
+
+/** Reads a chain's texts, its inputs and what its next request is made of. */
+export async function readChain(tx: Transaction, job: Job): Promise<ChainView> {
+  const { tenantId, sessionId } = job;
+  const payload = job.payload as unknown as ExecutePayload;
+  const { planned } = payload;
+  const session = await readSession(tx, tenantId, sessionId);
+  const stage = session.process.stages.find((one) => one.key === planned.stage)!;
+  const step = stage.steps.find((one) => one.key === planned.step)!;
+  const chunks = await readChunks(tx, job);
+  const standing = findStanding(job.id, payload, chunks);
+  const assembly: Assembly = {
+    session,
+    stage,
+    step,
+    planned,
+    facts: await readFacts(tx, session),
+    seedPrompt: await readSeedPrompt(tx, job, planned),
+    inputs: await loadInputs(tx, session, planned),
+    model: session.lanes.find((lane) => lane.id === planned.laneId)!.model,
+    turn: nextTurn(standing),
+  };
+  return { assembly, standing, chunks, abandoned: await findAbandoned(tx, job) };
+}
+
+async function readChunks(tx: Transaction, { tenantId, chainId }: Job): Promise<Chunk[]> {
+  return tx.query<Chunk>(
+    `select c.id, c.job_id as "jobId", c.ordinal, c.finish_reason as "finishReason",
+       b.body as text
+     from contributions c
+     join blobs b on b.tenant_id = c.tenant_id and b.hash = c.blob_hash
+     where c.tenant_id = $1 and c.chain_id = $2 order by c.ordinal`,
+    [tenantId, chainId],
+  );
+}
+
+async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): Promise<string> {
+  const [seed] = await tx.query<{ markdown_hash: string }>(
+    `select markdown_hash from documents where tenant_id = $1 and session_id = $2
+       and kind = 'seed_prompt' and stage_key = $3 and iteration = $4`,
+    [job.tenantId, job.sessionId, planned.stage, planned.iteration],
+  );
+  return readBlob(tx, job.tenantId, seed!.markdown_hash);
+}
+
+/**
+ * Where the chain stands. A job that has a chunk of its own gave up, and a person asked for it
+ * again: it goes on from a text that was cut, and begins anew behind anything else.
+ */
+export function findStanding(
+  jobId: string,
+  payload: ExecutePayload,
+  chunks: readonly Chunk[],
+): Standing {
+  const { state = FIRST_TURN, from = 1, problems = null } = payload;
+  const own = chunks.find((chunk) => chunk.jobId === jobId);
+  if (!own) return { state, from, problems, soFar: joinFrom(chunks, from) };
+  const start = problems === null ? from : own.ordinal;
+  const text = joinFrom(chunks, start);
+  const cut = parseOutput(text, { finished: false }).kind === 'truncated' && text !== '';
+  const anew = !cut || chunks.at(-1)!.finishReason === 'content_filter';
+  return anew
+    ? { state: FIRST_TURN, from: chunks.length + 1, problems: null, soFar: '' }
+    : { state: FIRST_TURN, from: start, problems: null, soFar: text };
+}
+
+const joinFrom = (chunks: readonly Chunk[], from: number): string =>
+  joinChunks(chunks.filter(({ ordinal }) => ordinal >= from).map(({ text }) => text)).text;
+
+function nextTurn({ problems, soFar }: Standing): NextTurn | null {
+  if (problems !== null) return { kind: 'repair', soFar, problems };
+  return soFar === '' ? null : { kind: 'continue', soFar };
+}

@@ -1,0 +1,118 @@
+import { saveContribution, saveDocument } from '../documents/documents.ts';
+import type { ChildJob, Effects, JobContext } from '../jobs/context.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { costMicros, findPrice } from '../models/prices.ts';
+import { loadTokenCounter } from '../models/tokens.ts';
+import type { ModelResult, TokenUsage } from '../models/types.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { type Assembly, assembleRequest } from './assemble.ts';
+import { endCall } from './calls.ts';
+import type { ChainView, ExecutePayload } from './chain.ts';
+import { fillFields } from './fill-fields.ts';
+import { judge, type Verdict } from './judge.ts';
+
+/** What came of a request; `abandoned` where its process died and only saved text is left. */
+export type Turn = {
+  readonly view: ChainView;
+  readonly callId: string;
+  readonly result: Pick<ModelResult, 'text' | 'finishReason' | 'usage'>;
+  readonly abandoned: boolean;
+};
+
+/** Saves a turn's chunk, its usage and what it means for the document, in one transaction. */
+export async function settleTurn(
+  { job, commit }: JobContext,
+  turn: Turn,
+  config: ModelsConfig,
+): Promise<void> {
+  const { view, callId, result } = turn;
+  const verdict = judgeTurn(turn);
+  const usage = await countUsage(view.assembly, result);
+  const price = await findPrice(view.assembly.model, config);
+  const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
+  await commit({
+    write: async (tx) => {
+      const { text, finishReason } = result;
+      const chunk = { ...place, chainId: job.chainId, text, finishReason };
+      // Nothing at all is no chunk, but the call was made and is accounted for.
+      const id = turn.abandoned && text === '' ? null : await saveContribution(tx, chunk);
+      const cost = price ? costMicros(usage, price) : null;
+      await endCall(tx, job.tenantId, callId, id, { finishReason, usage }, cost);
+      if (verdict.kind !== 'document') return;
+      const { planned } = view.assembly;
+      const first = view.chunks[0]?.id ?? id!;
+      const content = fillContent(view.assembly, verdict.content, first);
+      await saveDocument(tx, { ...place, planned, contributionId: first, content });
+    },
+    ...whatFollows(view, verdict),
+  });
+}
+
+function judgeTurn({ view, result, abandoned }: Turn): Verdict {
+  const { stage, step, planned, inputs } = view.assembly;
+  const { state, problems, soFar } = view.standing;
+  const verdict = judge({
+    soFar: problems === null ? soFar : '',
+    result,
+    state,
+    contract: contractOf(stage, step)!,
+    sections: describeDocument(stage, step).sections.map((section) => section.key),
+    given: inputs
+      // An earlier version of the same document may well be right as it stands.
+      .filter((input) => input.content !== null && input.document_key !== planned.documentKey)
+      .map(({ content }) => content),
+    limit: step.continuation,
+  });
+  // Kills never exhaust a chain.
+  if (!abandoned || verdict.kind === 'document') return verdict;
+  return { kind: 'continue', state };
+}
+
+function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {
+  const { planned, step } = assembly;
+  if (verdict.kind === 'document') {
+    const render: ChildJob = { type: 'RENDER', payload: { identity: planned.identity } };
+    return step.output.template === null ? {} : { children: [render] };
+  }
+  if (verdict.kind === 'give-up') {
+    const message = `The document ${planned.documentKey} did not come about: ${verdict.reason}`;
+    const details = { model: assembly.model, stage: planned.stage, document: planned.documentKey };
+    return { next: { fail: new DialecticError(verdict.code, message, { details }) } };
+  }
+  const from = standing.problems === null ? standing.from : chunks.length + 1;
+  const payload: ExecutePayload = {
+    planned,
+    from,
+    state: verdict.state,
+    ...(verdict.kind === 'repair' && { problems: verdict.problems }),
+  };
+  return { continuation: { type: 'EXECUTE', payload: { ...payload } } };
+}
+
+/** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */
+function fillContent({ stage, step, planned, model }: Assembly, content: unknown, own: string) {
+  return fillFields(contractOf(stage, step)!, content, {
+    lineage: planned.sourceGroup ?? own,
+    source_model: model,
+    own_model: model,
+    iteration: planned.iteration,
+    document_key: planned.documentKey,
+  });
+}
+
+async function countUsage(assembly: Assembly, { usage, text }: Turn['result']) {
+  if (!usage.estimated || usage.inputTokens > 0) return usage;
+  const counter = await loadTokenCounter();
+  const inputTokens = counter.countRequest(assembleRequest(assembly));
+  return { ...usage, inputTokens, outputTokens: counter.count(assembly.model, text) };
+}
+
+/** For a call that can no longer report what it used. */
+export const UNKNOWN_USAGE: TokenUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  estimated: true,
+};

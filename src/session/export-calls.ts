@@ -1,0 +1,43 @@
+import type { Transaction } from '../db/database.ts';
+import { constructPath, type Work } from '../documents/paths.ts';
+import type { SessionView } from './read.ts';
+
+type Call = {
+  readonly chain_id: string;
+  readonly prompt: string;
+  readonly answer: string;
+  readonly finish: string;
+  readonly model: string;
+};
+
+/** Every answered call of a session by the chain that it belongs to, in order. */
+export async function readCalls(tx: Transaction, session: SessionView) {
+  const rows = await tx.query<Call>(
+    `select c.chain_id, p.body as prompt, a.body as answer, m.finish_reason as finish, m.model
+     from model_calls m
+     join contributions c on c.tenant_id = m.tenant_id and c.id = m.contribution_id
+     join blobs a on a.tenant_id = c.tenant_id and a.hash = c.blob_hash
+     join blobs p on p.tenant_id = m.tenant_id and p.hash = m.request_hash
+     where m.tenant_id = $1 and m.session_id = $2 order by c.ordinal`,
+    [session.tenantId, session.id],
+  );
+  return Map.groupBy(rows, (row) => row.chain_id);
+}
+
+/** The prompt and the answer of every call that went into a document, as they were. */
+export function addCalls(files: Map<string, string>, calls: readonly Call[], work: Work): void {
+  for (const [index, { prompt, answer, model, finish }] of calls.entries()) {
+    const continuation = index === 0 ? null : index;
+    files.set(constructPath({ kind: 'prompt', continuation, ...work }), formatPrompt(prompt));
+    const raw = `${JSON.stringify({ model, finish, text: answer }, null, 2)}\n`;
+    files.set(constructPath({ kind: 'raw_response', continuation, ...work }), raw);
+  }
+}
+
+type StoredRequest = { system: string; messages: { role: string; content: string }[] };
+
+function formatPrompt(stored: string): string {
+  const { system, messages } = JSON.parse(stored) as StoredRequest;
+  const turns = messages.map(({ role, content }) => `<!-- ${role} -->\n\n${content}`);
+  return `<!-- system -->\n\n${system}\n\n${turns.join('\n\n')}\n`;
+}

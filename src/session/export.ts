@@ -1,0 +1,216 @@
+import type { Transaction } from '../db/database.ts';
+import { readBlob } from '../documents/blobs.ts';
+import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
+import { readWorkItems } from '../planning/work-items.ts';
+import { addCalls, readCalls } from './export-calls.ts';
+import type { SessionLane, SessionView } from './read.ts';
+import { writeReadme } from './readme.ts';
+
+/** A document of a session with the places of its files in the exported folder. */
+export type ExportedDocument = {
+  readonly id: string;
+  readonly stage: string;
+  readonly key: string;
+  readonly kind: 'document' | 'header_context';
+  readonly iteration: number;
+  readonly lane: SessionLane;
+  readonly version: number;
+  /** The Markdown; null where the recipe renders none or it has not been rendered yet. */
+  readonly path: string | null;
+  readonly dataPath: string;
+};
+
+export type ExportedSession = {
+  /** Every file by its path within the folder. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly documents: readonly ExportedDocument[];
+};
+
+export type DocumentRow = {
+  id: string;
+  kind: 'document' | 'header_context' | 'seed_prompt';
+  iteration: number;
+  stage_key: string;
+  document_key: string;
+  lane_id: string;
+  version: number;
+  source_group: string | null;
+  contribution_id: string | null;
+  content: unknown;
+  markdown: string | null;
+  responding_lane_id: string | null;
+  chain_id: string | null;
+};
+
+/** The tree that a person gets: everything that the session has made so far. */
+export async function exportSession(
+  tx: Transaction,
+  session: SessionView,
+): Promise<ExportedSession> {
+  const order = session.process.stages.map(({ key }) => key);
+  const rows = (await readRows(tx, session)).toSorted(
+    (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
+  );
+  const calls = await readCalls(tx, session);
+  const files = new Map<string, string>();
+  const documents: ExportedDocument[] = [];
+  const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));
+  for (const row of rows) {
+    const place = {
+      session: session.id.slice(-12),
+      iteration: row.iteration,
+      stageNumber: session.process.stages.findIndex(({ key }) => key === row.stage_key) + 1,
+      stage: row.stage_key,
+    };
+    if (row.kind === 'seed_prompt') {
+      files.set(constructPath({ kind: 'seed_prompt', ...place }), row.markdown ?? '');
+      continue;
+    }
+    const work = {
+      ...place,
+      author: authorOf(session, row.lane_id),
+      relation: relationOf(session, row, rows, origins),
+      attempt: row.version,
+      documentKey: row.document_key,
+    };
+    documents.push(addDocument(files, session, row, work));
+    addCalls(files, calls.get(row.chain_id ?? '') ?? [], work);
+  }
+  await addProject(tx, session, files);
+  addWorkItems(session, rows, files);
+  const readme = writeReadme(session, documents, rows);
+  files.set(constructPath({ kind: 'project_readme' }), readme);
+  return { files, documents };
+}
+
+function addDocument(
+  files: Map<string, string>,
+  session: SessionView,
+  row: DocumentRow,
+  work: Work,
+): ExportedDocument {
+  const json = `${JSON.stringify(row.content, null, 2)}\n`;
+  const isHeader = row.kind === 'header_context';
+  // What the recipe renders is for people; JSON alone is a step on the way.
+  const kind = isRendered(session, row) ? 'document' : 'intermediate';
+  const dataPath = isHeader
+    ? constructPath({ kind: 'header_context', ...work })
+    : constructPath({ kind, format: 'json', ...work });
+  const path = row.markdown && constructPath({ kind: 'document', format: 'md', ...work });
+  files.set(dataPath, json);
+  if (path) files.set(path, row.markdown!);
+  return {
+    id: row.id,
+    stage: row.stage_key,
+    key: row.document_key,
+    kind: isHeader ? 'header_context' : 'document',
+    iteration: row.iteration,
+    lane: session.lanes.find((lane) => lane.id === row.lane_id)!,
+    version: row.version,
+    path: path ?? null,
+    dataPath,
+  };
+}
+
+function isRendered({ process }: SessionView, row: DocumentRow): boolean {
+  const stage = process.stages.find(({ key }) => key === row.stage_key);
+  const step = stage?.steps.find(({ output }) => output.documentKey === row.document_key);
+  return step !== undefined && step.output.template !== null;
+}
+
+function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]> {
+  return tx.query<DocumentRow>(
+    `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
+       d.source_group, d.contribution_id, d.content, b.body as markdown,
+       j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id
+     from documents d
+     left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
+     left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
+     where d.tenant_id = $1 and d.session_id = $2 and not d.superseded
+     order by d.iteration, d.identity`,
+    [session.tenantId, session.id],
+  );
+}
+
+/** The same model may take part twice; its second lane is its copy 2. */
+function authorOf(session: SessionView, laneId: string): Author {
+  const lane = session.lanes.find((one) => one.id === laneId)!;
+  const same = session.lanes.filter((one) => one.model === lane.model);
+  const model = lane.model.replaceAll('/', '-');
+  return { model, copy: same.indexOf(lane) + 1 };
+}
+
+/** Where a lane makes a document more than once in a stage, the name says on what. */
+function relationOf(
+  session: SessionView,
+  row: DocumentRow,
+  rows: readonly DocumentRow[],
+  origins: ReadonlyMap<string | null, string>,
+): Relation | null {
+  const siblings = rows.filter(
+    (other) =>
+      other.lane_id === row.lane_id &&
+      other.stage_key === row.stage_key &&
+      other.document_key === row.document_key &&
+      other.iteration === row.iteration,
+  );
+  const origin = origins.get(row.source_group);
+  if (siblings.length < 2 || !origin) return null;
+  const source = authorOf(session, origin);
+  if (row.responding_lane_id === null) return { kind: 'critiquing', source };
+  return { kind: 'from', sources: [source, authorOf(session, row.responding_lane_id)] };
+}
+
+async function addProject(tx: Transaction, session: SessionView, files: Map<string, string>) {
+  const { tenantId, projectId, process } = session;
+  const [project] = await tx.query<{ name: string; domain: string | null; brief_hash: string }>(
+    'select name, domain, brief_hash from projects where tenant_id = $1 and id = $2',
+    [tenantId, projectId],
+  );
+  const { name, domain, brief_hash } = project!;
+  files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, tenantId, brief_hash));
+  const settings = {
+    project: { id: projectId, name, domain },
+    session: { id: session.id, iteration: session.iteration, status: session.status },
+    process: process.key,
+    models: session.lanes.map(({ ordinal, model }) => ({ lane: ordinal, model })),
+  };
+  const path = constructPath({ kind: 'project_settings' });
+  files.set(path, `${JSON.stringify(settings, null, 2)}\n`);
+  const resources = await tx.query<{ kind: string; name: string; blob_hash: string }>(
+    'select kind, name, blob_hash from resources where tenant_id = $1 and project_id = $2',
+    [tenantId, projectId],
+  );
+  for (const resource of resources) {
+    const file = `${resource.kind}/${resource.name}`;
+    const text = await readBlob(tx, tenantId, resource.blob_hash);
+    files.set(constructPath({ kind: 'general_resource', name: file }), text);
+  }
+}
+
+/** One file for each piece of work that the chosen plan names. */
+function addWorkItems(
+  session: SessionView,
+  rows: readonly DocumentRow[],
+  files: Map<string, string>,
+) {
+  const { workItems } = session.process;
+  if (!workItems || session.chosenLaneId === null) return;
+  const plan = rows.find(
+    (row) =>
+      row.stage_key === workItems.stage &&
+      row.document_key === workItems.documentKey &&
+      row.lane_id === session.chosenLaneId &&
+      row.iteration === session.iteration,
+  );
+  if (!plan) return;
+  for (const { id, title, item } of readWorkItems(workItems, plan.content)) {
+    const name = `${id}.md`.replaceAll('/', '-');
+    const lines = Object.entries(item).map(([key, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+      return `## ${key.replaceAll('_', ' ')}\n\n${text}`;
+    });
+    const text = `# ${title}\n\n${lines.join('\n\n')}\n`;
+    files.set(constructPath({ kind: 'pending', name }), text);
+  }
+}

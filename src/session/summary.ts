@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import type { Transaction } from '../db/database.ts';
+import type { ExportedDocument } from './export.ts';
+import type { SessionView } from './read.ts';
+
+/** What a run leaves behind, for programs. */
+export type RunResult = {
+  readonly session: string;
+  readonly status: string;
+  readonly gates: readonly string[];
+  readonly calls: number;
+  readonly documents: readonly {
+    readonly stage: string;
+    readonly key: string;
+    readonly model: string;
+    readonly lane: number;
+    readonly version: number;
+    readonly path: string | null;
+    readonly dataPath: string;
+  }[];
+  readonly chosen: { readonly lane: number; readonly model: string; readonly by: string } | null;
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly cachedInputTokens: number;
+    /** Null where the price of a model is unknown. */
+    readonly costUsd: number | null;
+  };
+  readonly degraded: boolean;
+  readonly failures: readonly string[];
+};
+
+export async function summarise(
+  tx: Transaction,
+  session: SessionView,
+  documents: readonly ExportedDocument[],
+  folder: string | undefined,
+): Promise<RunResult> {
+  const key = [session.tenantId, session.id];
+  const [usage] = await tx.query<
+    Record<'calls' | 'input' | 'output' | 'cached', number> & {
+      cost: number | null;
+    }
+  >(
+    `select count(*) as calls, coalesce(sum(input_tokens), 0)::int8 as input,
+       coalesce(sum(output_tokens), 0)::int8 as output,
+       coalesce(sum(cached_input_tokens), 0)::int8 as cached,
+       case when bool_or(cost_micros is null and status = 'received') then null
+         else coalesce(sum(cost_micros), 0)::int8 end as cost
+     from model_calls where tenant_id = $1 and session_id = $2`,
+    key,
+  );
+  const [stages] = await tx.query<{ degraded: boolean }>(
+    `select coalesce(bool_or(degraded), false) as degraded from stage_runs
+     where tenant_id = $1 and session_id = $2`,
+    key,
+  );
+  const failures = await tx.query<{ message: string }>(
+    `select distinct coalesce(step_key || ': ', '') || (error->>'message') as message from jobs
+     where tenant_id = $1 and session_id = $2 and status = 'failed'
+       and error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
+    key,
+  );
+  const chosen = session.lanes.find((lane) => lane.id === session.chosenLaneId);
+  const place = (path: string): string => (folder ? join(folder, path) : path);
+  return {
+    session: session.id,
+    status: session.status,
+    gates: session.gates,
+    calls: usage!.calls,
+    documents: documents.map((document) => ({
+      stage: document.stage,
+      key: document.key,
+      model: document.lane.model,
+      lane: document.lane.ordinal,
+      version: document.version,
+      path: document.path && place(document.path),
+      dataPath: place(document.dataPath),
+    })),
+    chosen: chosen
+      ? { lane: chosen.ordinal, model: chosen.model, by: session.chosenBy ?? 'ballots' }
+      : null,
+    usage: {
+      inputTokens: usage!.input,
+      outputTokens: usage!.output,
+      cachedInputTokens: usage!.cached,
+      costUsd: usage!.cost === null ? null : usage!.cost / 1e6,
+    },
+    degraded: stages!.degraded,
+    failures: failures.map(({ message }) => message),
+  };
+}

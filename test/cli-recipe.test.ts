@@ -1,0 +1,230 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError } from 'commander';
+import { describe, expect, test, vi } from 'vitest';
+import { reportFailure } from '../src/cli/output.ts';
+import { recipeCommand } from '../src/cli/recipe.ts';
+import type { RecipeComparison } from '../src/cli/recipe-diff.ts';
+import type { Process, RecipeIssue } from '../src/recipe/types.ts';
+import { temporaryFolder } from './stores.ts';
+
+const shipped = fileURLToPath(new URL('../recipes', import.meta.url));
+
+/** Runs the verb as main.ts does, within this process, which saves half a second a time. */
+async function recipe(...parameters: string[]) {
+  const written = { stdout: '', stderr: '' };
+  const catchers = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      written[stream] += String(text);
+      return true;
+    }),
+  );
+  try {
+    await new Command().addCommand(recipeCommand()).parseAsync(['recipe', ...parameters], {
+      from: 'user',
+    });
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = 2;
+    else reportFailure(error, parameters.includes('--json'));
+  } finally {
+    for (const catcher of catchers) catcher.mockRestore();
+  }
+  const code = Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
+  return { code, ...written };
+}
+
+const readJson = async <T>(...parameters: string[]): Promise<T> => {
+  const { stdout, stderr } = await recipe(...parameters, '--json');
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as T;
+};
+
+/** A copy of decision-memo with one text replaced in one file. */
+async function editedMemo(file: string, from: string, to: string): Promise<string> {
+  const folder = join(await temporaryFolder(), 'memo');
+  await cp(join(shipped, 'decision-memo'), folder, { recursive: true });
+  await editFile(join(folder, file), from, to);
+  return folder;
+}
+
+async function editFile(path: string, from: string, to: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  expect(text).toContain(from);
+  await writeFile(path, text.replace(from, to));
+}
+
+describe('recipe list', () => {
+  test('names what is shipped', async () => {
+    const { stdout, code } = await recipe('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^decision-memo: process, 4 stages, 5 steps, version [0-9a-f]{12}$/m);
+    expect(stdout).toMatch(/^research: stage, 4 steps/m);
+    const { recipes } = await readJson<{ recipes: { name: string; stages: string[] }[] }>('list');
+    expect(recipes.find((one) => one.name === 'software-plan')?.stages).toHaveLength(5);
+  });
+});
+
+describe('recipe show', () => {
+  test('tells stages, steps, inputs and the calls of a run', async () => {
+    const { stdout } = await recipe('show', 'software-plan');
+    expect(stdout).toContain('model calls  33, 104, 237 with 1, 2, 3 participants');
+    expect(stdout).toContain('one writer   after synthesis');
+    expect(stdout).toMatch(/PLAN per_source_document_by_lineage → header_context/);
+    expect(stdout).toMatch(/updated_master_plan \(last pass, optional\)/);
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  test('gives all of it as JSON, a stage on its own and a folder too', async () => {
+    const stage = await readJson<{ kind: string; calls: number[] }>('show', 'research');
+    expect(stage).toMatchObject({ kind: 'stage', calls: [4, 8, 12] });
+    const folder = join(shipped, 'decision-memo');
+    const { process } = await readJson<{ process: Process }>('show', folder);
+    expect(process.stages[0]!.files['prompts/seed.md']).toBe(
+      await readFile(join(folder, 'clarify/prompts/seed.md'), 'utf8'),
+    );
+  });
+
+  test('what is no recipe is refused by code', async () => {
+    const { code, stderr, stdout } = await recipe('show', 'gone', '--json');
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'recipe_unknown' } });
+  });
+});
+
+describe('recipe validate', () => {
+  test('says that there is nothing to say', async () => {
+    const { stdout, code } = await recipe('validate', join(shipped, 'research'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/research: no defects; research, stage, 4 steps\n$/);
+  });
+
+  test('prints every defect with file, line, field and code, and leaves with 2', async () => {
+    const folder = await editedMemo('decide/stage.yaml', 'name: Decide', 'title: Decide');
+    await editFile(join(folder, 'propose/prompts/proposal.md'), '{{', '{{ gone }} {{');
+    const { stdout, stderr, code } = await recipe('validate', folder);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toContain(
+      `${folder}/decide/stage.yaml:3 title: is not a known field; ` +
+        'known are key, name, description, seed_prompt, steps, origin (field_invalid)',
+    );
+    expect(lines.at(-1)).toMatch(
+      /propose\/prompts\/proposal\.md:\d+ gone: .*\(prompt_variable_unknown\)$/,
+    );
+    const { issues } = await readJson<{ issues: RecipeIssue[] }>('validate', folder);
+    expect(issues).toHaveLength(lines.length);
+    expect(issues[0]).toMatchObject({
+      file: 'decide/stage.yaml',
+      line: expect.any(Number) as number,
+    });
+  });
+
+  test('plans the recipe, too, and finds what only shows with several participants', async () => {
+    const folder = await editedMemo('decide/stage.yaml', 'multiple: true', 'multiple: false');
+    const { stdout, code } = await recipe('validate', folder);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(
+      /decide\/stage\.yaml:\d+ steps\[0\]\.inputs\[0\]: .*\(input_ambiguous\)/,
+    );
+  });
+
+  test('a picture among the prompts is refused by code', async () => {
+    const folder = await editedMemo('process.yaml', 'key:', 'key:');
+    await writeFile(join(folder, 'shared', 'picture.png'), Buffer.from([0x89, 0x50, 0, 0xff]));
+    const { code, stderr } = await recipe('validate', folder);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/picture\.png is not text in UTF-8\.\n.*\(file_not_text\)/);
+  });
+});
+
+describe('recipe fork and diff', () => {
+  test('a fork is valid, differs in nothing, and then in what was edited', async () => {
+    const folder = join(await temporaryFolder(), 'mine');
+    const fork = await recipe('fork', 'software-plan', '--stage', 'thesis', '--out', folder);
+    expect(fork).toMatchObject({ code: 0, stderr: '' });
+    expect((await recipe('validate', folder)).code).toBe(0);
+    expect((await recipe('diff', folder)).stdout).toBe(`${folder} does what software-plan does.\n`);
+    await editFile(join(folder, 'thesis/stage.yaml'), 'name: Plan the proposal', 'name: Plan it');
+    await editFile(join(folder, 'thesis/prompts/header.md'), '\n', '\nBe brief.\n');
+    const { stdout } = await recipe('diff', folder);
+    expect(stdout).toBe(
+      'changed thesis › steps › thesis_build_stage_header › name: Plan the proposal → Plan it\n' +
+        'changed thesis › files › prompts/header.md\n' +
+        '  + Be brief.\n',
+    );
+    const compared = await readJson<RecipeComparison>('diff', folder, 'software-plan');
+    expect(compared.changes).toHaveLength(2);
+    expect(compared).toMatchObject({ origin: { name: 'software-plan' }, outdated: [] });
+    const { process } = await readJson<{ process: Process }>('show', folder);
+    expect(process.stages.map((stage) => stage.origin?.stage)).toEqual([
+      'thesis',
+      ...Array<undefined>(4).fill(undefined),
+    ]);
+  });
+
+  test('an origin that has moved on is mentioned', async () => {
+    const folder = join(await temporaryFolder(), 'mine');
+    await recipe('fork', 'research', '--out', folder);
+    await editFile(join(folder, 'stage.yaml'), 'version: ', 'version: 0');
+    expect((await recipe('diff', folder)).stdout).toBe(
+      `${folder} does what research does.\n` +
+        'note: research has a newer research than the one copied.\n',
+    );
+  });
+
+  test('a folder that holds something is never written into', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'mine.txt'), 'mine');
+    const { code, stderr } = await recipe('fork', 'research', '--out', folder);
+    expect(code).toBe(5);
+    expect(stderr).toContain('(folder_occupied)');
+    expect(await readdir(folder)).toEqual(['mine.txt']);
+  });
+
+  test('a process needs a stage that it has', async () => {
+    const folder = join(await temporaryFolder(), 'mine');
+    const none = await recipe('fork', 'decision-memo', '--out', folder);
+    expect(none.stderr).toContain('--stage clarify, propose, challenge, decide');
+    expect(none.code).toBe(2);
+    const gone = await recipe('fork', 'decision-memo', '--stage', 'gone', '--out', folder);
+    expect(gone).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('no stage gone') as string,
+    });
+    const without = await recipe('fork', 'decision-memo');
+    expect(without).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('without an origin the other recipe must be named', async () => {
+    const folder = await editedMemo('process.yaml', 'key: decision-memo', 'key: my-memo');
+    expect((await recipe('diff', folder)).stderr).toContain('(usage_invalid)');
+    expect((await recipe('diff', folder, 'decision-memo')).stdout).toBe(
+      'changed process › key: decision-memo → my-memo\n',
+    );
+  });
+});
+
+describe('recipe graph', () => {
+  test('prints Mermaid on stdout and writes the picture', async () => {
+    const file = join(await temporaryFolder(), 'plan.svg');
+    const { stdout, stderr, code } = await recipe('graph', 'software-plan', '--svg', file);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Wrote ${file}.\n` });
+    expect(stdout).toMatch(/^flowchart TB\n {2}subgraph stage0\["Proposal"\]/);
+    expect((await readFile(file, 'utf8')).match(/class="step"/g)).toHaveLength(33);
+  });
+
+  test('draws a stage on its own, as JSON if asked', async () => {
+    const drawn = await readJson<{ mermaid: string; svg: null }>('graph', 'research');
+    expect(drawn.mermaid.match(/subgraph/g)).toHaveLength(1);
+    expect(drawn.svg).toBeNull();
+  });
+
+  test('a picture that cannot be written is an error', async () => {
+    const file = join(await temporaryFolder(), 'gone', 'plan.svg');
+    const { code, stderr } = await recipe('graph', 'research', '--svg', file);
+    expect(code).toBe(5);
+    expect(stderr).toContain('(folder_unusable)');
+  });
+});

@@ -1,0 +1,285 @@
+import type { Gate } from '../../src/jobs/sessions.ts';
+import { CLAIMABLE, isOver } from '../../src/jobs/transitions.ts';
+import { change, NOT_LEASED, wakeLanes, wakeParents, wakeWaiters } from './wake.ts';
+import {
+  addTo,
+  countedChildren,
+  type Execution,
+  isLaneRoot,
+  LEASE_MS,
+  lastLink,
+  type ModelJob,
+  parentOf,
+  Refusal,
+  type SimJob,
+  succeeded,
+  type World,
+} from './world.ts';
+
+/** What a commit leaves behind, in the words of a history. */
+export type SimEffects = {
+  /** Stands for rows: the job's own count of what it has written. */
+  readonly progress?: number;
+  readonly children?: readonly SimJob[];
+  readonly continuation?: SimJob;
+  /** Steps of the job's lane that needed no job. */
+  readonly emptySteps?: readonly string[];
+  readonly next?:
+    | { readonly waitFor: 'children' }
+    | { readonly waitFor: 'lanes'; readonly version: number }
+    | { readonly pause: Gate };
+};
+
+export type SimFault = {
+  readonly retryable: boolean;
+  readonly retryAfterMs: number;
+  /** Whether the try counts: a request that never left does not. */
+  readonly sent: boolean;
+};
+
+/** Inserts jobs, or refuses them all. */
+export function insert(world: World, jobs: readonly SimJob[], link?: { chain: string }): void {
+  for (const job of jobs) {
+    const parent = job.parentId ? world.jobs.get(job.parentId) : undefined;
+    if (!link && parent && job.type !== 'RENDER' && isOver(parent.status)) {
+      throw new Refusal('parent_finished');
+    }
+  }
+  const rows = jobs.map((job) => addJob(world, job, link));
+  for (const { stageRun, lane, step, counts, parent } of rows) {
+    if (!counts || parent === null || stageRun === null || lane === null || step === null) continue;
+    const { steps } = world.stageRuns.get(stageRun)!;
+    steps.set(`${lane}/${step}`, { state: 'running', degraded: false });
+  }
+  // A prerequisite that is over already has nobody else to wake these.
+  const over = rows
+    .filter((row) => row.status === 'waiting_for_prerequisite')
+    .map((row) => lastLink(world, row.prerequisite!))
+    .filter((last) => isOver(last.status));
+  wakeWaiters(world, over);
+  // The next link of a chain whose parent is over: the chain had not ended, so it is not lost.
+  const orphans = rows.filter((row) => {
+    const parent = parentOf(world, row);
+    return link && row.counts && (parent?.status === 'failed' || parent?.status === 'cancelled');
+  });
+  change(world, orphans, () => ({ status: 'cancelled', error: 'parent_ended' }));
+}
+
+function addJob(world: World, job: SimJob, link?: { chain: string }): ModelJob {
+  const prerequisite = job.prerequisiteId ?? null;
+  const row: ModelJob = {
+    id: job.id,
+    seq: ++world.seq,
+    type: job.type,
+    counts: job.type !== 'RENDER',
+    parent: job.parentId ?? null,
+    prerequisite,
+    chain: link?.chain ?? job.id,
+    stageRun: job.stageRunId ?? null,
+    lane: job.laneId ?? null,
+    step: job.stepKey ?? null,
+    policy: job.policy ?? 'all',
+    quorum: job.quorum ?? null,
+    maxAttempts: job.maxAttempts ?? 5,
+    status: prerequisite ? 'waiting_for_prerequisite' : 'pending',
+    continued: false,
+    degraded: false,
+    attempt: 0,
+    takeovers: 0,
+    runAfter: world.now,
+    worker: null,
+    token: null,
+    leaseUntil: 0,
+    error: null,
+    progress: 0,
+    started: false,
+    waitsAt: -1,
+  };
+  if (link) row.status = 'pending_continuation';
+  world.jobs.set(row.id, row);
+  world.live.add(row);
+  addTo(world.children, row.parent, row);
+  addTo(world.waiters, prerequisite, row);
+  addTo(world.chains, row.chain, row);
+  if (isLaneRoot(row)) world.stageRuns.get(row.stageRun!)!.roots.push(row);
+  return row;
+}
+
+/** Takes back what ran out of lease, then gives the worker what is due. */
+export function claim(world: World, worker: string, batch: number): Execution[] {
+  requeueExpired(world);
+  if (world.status !== 'running' || world.gates.size > 0) return [];
+  const running = [...world.live].filter((job) => job.status === 'processing').length;
+  const room = Math.min(batch, (world.maxRunning ?? Number.POSITIVE_INFINITY) - running);
+  const due = [...world.live]
+    .filter((job) => CLAIMABLE.includes(job.status) && job.runAfter <= world.now)
+    .toSorted((a, b) => a.runAfter - b.runAfter || a.seq - b.seq)
+    .slice(0, Math.max(0, room));
+  change(world, due, () => ({
+    status: 'processing',
+    worker,
+    token: ++world.tokens,
+    leaseUntil: world.now + LEASE_MS,
+    started: true,
+  }));
+  const claimed = due.map((job) => ({ job, token: job.token! }));
+  world.executions.push(...claimed);
+  return claimed;
+}
+
+function requeueExpired(world: World): void {
+  const expired = [...world.live].filter(
+    (job) => job.status === 'processing' && job.leaseUntil < world.now,
+  );
+  change(world, expired, (job) => ({
+    status: 'pending',
+    takeovers: job.takeovers + 1,
+    runAfter: world.now + (job.takeovers < 20 ? 0 : Math.min(10, job.takeovers - 19) * 1000),
+    ...NOT_LEASED,
+  }));
+}
+
+const holds = ({ job, token }: Execution): boolean =>
+  job.status === 'processing' && job.token === token;
+
+/** Completes what still has its lease and says which that was. */
+export function complete(world: World, executions: readonly Execution[]): string[] {
+  const held = executions.filter(holds).map(({ job }) => job);
+  change(world, held, () => ({ status: 'completed', error: null, ...NOT_LEASED }));
+  return held.map((job) => job.id);
+}
+
+/** A job's effects and its change of status: all, or `lease_lost` and nothing. */
+export function commit(world: World, execution: Execution, effects: SimEffects): void {
+  if (!holds(execution)) throw new Refusal('lease_lost');
+  const { job } = execution;
+  const { next, continuation } = effects;
+  job.progress = effects.progress ?? job.progress;
+  for (const step of effects.emptySteps ?? []) completeEmptyStep(world, job, step);
+  const { stageRun: stageRunId, lane: laneId } = job;
+  insert(
+    world,
+    (effects.children ?? []).map((child) => ({ stageRunId, laneId, ...child, parentId: job.id })),
+  );
+  if (next && 'pause' in next) world.gates.add(next.pause);
+  // Children that could not start may have failed the job already; then that is its end.
+  if (!holds(execution)) return;
+  const settled = { attempt: 0, error: null, runAfter: world.now, ...NOT_LEASED };
+  change(world, [job], () => {
+    if (!next) return { ...settled, status: 'completed', continued: continuation !== undefined };
+    if ('pause' in next) return { ...settled, status: 'pending' };
+    if (next.waitFor === 'children') return { ...settled, status: 'waiting_for_children' };
+    // News since the job looked, its own included: it must look again.
+    const { version } = world.stageRuns.get(job.stageRun!)!;
+    if (next.version !== version) return { ...settled, status: 'pending_next_step' };
+    return { ...settled, status: 'waiting_for_lanes', waitsAt: version };
+  });
+  wakeParents(world, [job]);
+  if (continuation) insertLink(world, job, continuation);
+}
+
+function insertLink(world: World, job: ModelJob, link: SimJob): void {
+  const inherited = {
+    parentId: job.parent,
+    stageRunId: job.stageRun,
+    laneId: job.lane,
+    stepKey: job.step,
+    policy: job.policy,
+    quorum: job.quorum,
+    maxAttempts: job.maxAttempts,
+  };
+  insert(world, [{ ...inherited, ...link }], { chain: job.chain });
+}
+
+function completeEmptyStep(world: World, job: ModelJob, step: string): void {
+  const run = world.stageRuns.get(job.stageRun!)!;
+  const before = run.steps.get(`${job.lane}/${step}`);
+  run.steps.set(`${job.lane}/${step}`, {
+    state: 'completed',
+    degraded: before?.degraded ?? false,
+  });
+  run.version++;
+  wakeLanes(world, new Set([job.stageRun!]));
+}
+
+/** Another try later while tries are left and the fault may pass; the end otherwise. */
+export function fail(world: World, execution: Execution, fault: SimFault): void {
+  if (!holds(execution)) return;
+  const { job } = execution;
+  const tries = job.attempt + (fault.sent ? 1 : 0);
+  const again = fault.retryable && tries < job.maxAttempts;
+  change(world, [job], () => ({
+    ...NOT_LEASED,
+    error: fault.retryable ? 'conflict' : 'usage_invalid',
+    status: again ? 'retrying' : 'failed',
+    attempt: again ? tries : job.attempt + 1,
+    runAfter: again ? world.now + fault.retryAfterMs : job.runAfter,
+  }));
+}
+
+export function handBack(world: World, executions: readonly Execution[]): void {
+  const held = executions.filter(holds).map(({ job }) => job);
+  change(world, held, () => ({ status: 'pending', ...NOT_LEASED }));
+}
+
+/** A process that starts on a directory of its own: whatever ran has died with the last one. */
+export function restart(world: World): void {
+  const running = [...world.live].filter((job) => job.status === 'processing');
+  change(world, running, (job) => ({
+    status: 'pending',
+    takeovers: job.takeovers + 1,
+    ...NOT_LEASED,
+  }));
+}
+
+export function beat(world: World, executions: readonly Execution[]): void {
+  for (const { job } of executions.filter(holds)) job.leaseUntil = world.now + LEASE_MS;
+}
+
+export function cancel(world: World): void {
+  if (world.status !== 'running') throw new Refusal('not_found');
+  world.status = 'cancelled';
+  change(world, world.live, () => ({
+    status: 'cancelled',
+    error: 'session_cancelled',
+    ...NOT_LEASED,
+  }));
+}
+
+/** Everything that failed, or ended because something else did, goes again as one statement. */
+export function retry(world: World): number {
+  if (world.status === 'cancelled') throw new Refusal('not_found');
+  const again = [...world.jobs.values()].filter(
+    (job) =>
+      !job.continued &&
+      (job.status === 'failed' || (job.status === 'cancelled' && job.error === 'parent_ended')),
+  );
+  for (const { steps } of world.stageRuns.values()) {
+    for (const [name, step] of steps) {
+      if (name.endsWith('/*')) steps.delete(name);
+      if (step.state === 'failed') Object.assign(step, { state: 'running', degraded: false });
+    }
+  }
+  change(world, again, (job) => {
+    const unfinished = countedChildren(world, job.id).some(
+      (child) => !child.continued && !succeeded(child),
+    );
+    const settled = { attempt: 0, error: null, degraded: false, runAfter: world.now };
+    if (job.prerequisite && !succeeded(lastLink(world, job.prerequisite)))
+      return { ...settled, status: 'waiting_for_prerequisite' };
+    return { ...settled, status: unfinished ? 'waiting_for_children' : 'pending' };
+  });
+  for (const run of world.stageRuns.values()) {
+    const goesOn = run.roots.some((root) => root.counts && !isOver(root.status));
+    if (goesOn) Object.assign(run, { state: 'running', degraded: false });
+  }
+  world.status = 'running';
+  return again.length;
+}
+
+export function supersede(world: World, id: string): void {
+  const job = world.jobs.get(id)!;
+  if (job.status === 'superseded') return;
+  if (job.status !== 'completed') throw new Refusal('job_transition_refused');
+  change(world, [job], () => ({ status: 'superseded' }));
+}
