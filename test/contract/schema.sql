@@ -709,6 +709,14 @@ begin
       using errcode = 'DX000', hint = 'parent_finished';
   end if;
 
+  if exists (select from new_rows where parent_job_id is not null and prerequisite_job_id is not null)
+    and waits_for_itself(array(select row(tenant_id, id, parent_job_id, prerequisite_job_id)::job_wait
+      from new_rows where parent_job_id is not null and prerequisite_job_id is not null))
+  then
+    raise exception 'a job waits for one that cannot end before it'
+      using errcode = 'DX000', hint = 'job_cycle';
+  end if;
+
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
   select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
   where counts and parent_job_id is not null and stage_run_id is not null
@@ -905,6 +913,28 @@ begin
   perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
   where e.parent_job_id is not null and e.counts;
 end
+$function$
+CREATE OR REPLACE FUNCTION public.waits_for_itself(added job_wait[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive above (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.parent_job_id from unnest(added) as n
+    union
+    select a.child, p.tenant_id, p.parent_job_id from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id where p.parent_job_id is not null
+  ), before (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.prerequisite_job_id from unnest(added) as n
+    union
+    select b.child, p.tenant_id, p.prerequisite_job_id from before b
+    join jobs p on p.tenant_id = b.tenant_id and p.id = b.id
+    where p.status = 'waiting_for_prerequisite'
+  )
+  select exists (
+    select from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id and not is_over(p.status)
+    join before b on b.child = a.child and b.tenant_id = p.tenant_id and b.id = p.chain_id)
 $function$
 CREATE OR REPLACE FUNCTION public.wake_parents(tenants uuid[], parents uuid[])
  RETURNS void

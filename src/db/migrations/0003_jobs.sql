@@ -373,6 +373,29 @@ create trigger jobs_completion after update on jobs
   referencing old table as old_rows new table as new_rows
   for each statement execute function handle_job_completion();
 
+create type job_wait as (tenant_id uuid, id uuid, parent_job_id uuid, prerequisite_job_id uuid);
+
+-- Whether a new child waits, by however many prerequisites, for a living job above it, which in turn
+-- waits for its children. Circles of prerequisites alone cannot come to be: each must exist before.
+create function waits_for_itself(added job_wait[]) returns boolean language sql stable as $$
+  with recursive above (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.parent_job_id from unnest(added) as n
+    union
+    select a.child, p.tenant_id, p.parent_job_id from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id where p.parent_job_id is not null
+  ), before (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.prerequisite_job_id from unnest(added) as n
+    union
+    select b.child, p.tenant_id, p.prerequisite_job_id from before b
+    join jobs p on p.tenant_id = b.tenant_id and p.id = b.id
+    where p.status = 'waiting_for_prerequisite'
+  )
+  select exists (
+    select from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id and not is_over(p.status)
+    join before b on b.child = a.child and b.tenant_id = p.tenant_id and b.id = p.chain_id)
+$$;
+
 -- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
 -- locks make whoever ends the parent or the prerequisite wait, and then see the new row.
 create function handle_job_insertion() returns trigger language plpgsql as $$
@@ -388,6 +411,14 @@ begin
   ) then
     raise exception 'a job that is over cannot get children'
       using errcode = 'DX000', hint = 'parent_finished';
+  end if;
+
+  if exists (select from new_rows where parent_job_id is not null and prerequisite_job_id is not null)
+    and waits_for_itself(array(select row(tenant_id, id, parent_job_id, prerequisite_job_id)::job_wait
+      from new_rows where parent_job_id is not null and prerequisite_job_id is not null))
+  then
+    raise exception 'a job waits for one that cannot end before it'
+      using errcode = 'DX000', hint = 'job_cycle';
   end if;
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
