@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createHandlers } from '../generation/handlers.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -90,6 +91,18 @@ export async function writeFolder(
     const exported = await exportSession(tx, session);
     return { files: exported.files, result: await summarise(tx, session, exported.documents, out) };
   });
-  if (out) for (const [path, text] of files) await writeTextFile(join(out, path), text);
+  if (out) await writeFiles(out, files);
   return result;
+}
+
+async function writeFiles(out: string, files: ReadonlyMap<string, string>): Promise<void> {
+  try {
+    for (const folder of new Set([...files.keys()].map((path) => dirname(join(out, path))))) {
+      await mkdir(folder, { recursive: true });
+    }
+  } catch (cause) {
+    const message = `Cannot write to ${out}: ${(cause as Error).message}`;
+    throw new DialecticError('folder_unusable', message, { cause });
+  }
+  for (const [path, text] of files) await writeTextFile(join(out, path), text);
 }

@@ -97,7 +97,6 @@ export async function writeTextFolder(
 /** Writes one text, over an older one if there is one. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   } catch (thrown) {
     throw explain(thrown, path);
