@@ -43,7 +43,7 @@ function timePlan(granularity: Step['granularity'], count: number): [jobs: numbe
   return [jobs.length, performance.now() - start];
 }
 
-describe('planning a hundred thousand documents in one step takes under two seconds', () => {
+describe('planning a hundred thousand documents in one step', () => {
   test.each([
     ['all_to_one', 1],
     ['per_source_document', COUNT],

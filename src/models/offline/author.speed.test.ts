@@ -24,7 +24,7 @@ const longText = (seed: number): string =>
   ).join('\n\n');
 
 /** Measured: 190 ms with code and inputs both cold, 30 ms warm. The rest is for busy machines. */
-test('a document from 200 KB of inputs takes well under a second', () => {
+test('a document from 200 KB of inputs does not take for ever', () => {
   const parts = Array.from({ length: 8 }, (_, at) => ({
     key: `plan${at}`,
     label: `Plan ${at}`,
