@@ -11,6 +11,8 @@ export type Plan = {
   readonly trouble: 'none' | 'flaky' | 'hopeless';
   /** How many continuations its answer takes. */
   readonly links: number;
+  /** How many links are still to come when a hopeless one fails. */
+  readonly failsAt: number;
   /** Whether it leaves a RENDER job behind. */
   readonly renders: boolean;
   /** A job of the same parent, planned with it or before it, that must have succeeded. */
@@ -82,7 +84,7 @@ function drawLanes(chance: Chance, shape: Shape, budget: Budget, staged: boolean
   return Array.from({ length: count }, () => {
     const waves = skeleton.map((wave) => fillWave(chance, shape, budget, wave, shape.depth));
     const base = drawLeaf(chance, shape, 'all', null);
-    return { ...base, type: 'PLAN', links: 0, renders: false, waitsFor: null, waves };
+    return { ...base, type: 'PLAN', links: 0, failsAt: 0, renders: false, waitsFor: null, waves };
   });
 }
 
@@ -91,7 +93,7 @@ function drawHead(chance: Chance, shape: Shape, lanes: readonly Plan[]): Plan {
   const children = lanes.map((lane) => ({ ...lane, policy }));
   const wave = { step: '', children, barrier: null, overlaps: false, startsLanes: true };
   const base = drawLeaf(chance, shape, 'all', null);
-  return { ...base, type: 'PLAN', links: 0, renders: false, waves: [wave] };
+  return { ...base, type: 'PLAN', links: 0, failsAt: 0, renders: false, waves: [wave] };
 }
 
 /** The steps that all lanes of a stage share, with barriers between them. */
@@ -154,7 +156,7 @@ function drawPlan(chance: Chance, shape: Shape, budget: Budget, node: Node): Pla
       node.depth,
     ),
   );
-  return { ...leaf, type: 'PLAN', links: 0, renders: false, waves };
+  return { ...leaf, type: 'PLAN', links: 0, failsAt: 0, renders: false, waves };
 }
 
 function drawLeaf(
@@ -164,13 +166,15 @@ function drawLeaf(
   quorum: number | null,
 ): Plan {
   const troubled = chance.happens(shape.trouble);
+  const links = chance.happens(0.15) ? chance.between(1, 4) : 0;
   return {
     type: chance.happens(0.08) ? 'RENDER' : 'EXECUTE',
     policy,
     quorum,
     maxAttempts: chance.between(1, 5),
     trouble: troubled ? 'hopeless' : chance.pick(['none', 'none', 'none', 'flaky']),
-    links: chance.happens(0.15) ? chance.between(1, 4) : 0,
+    links,
+    failsAt: chance.between(0, links),
     renders: chance.happens(0.1),
     waitsFor: null,
     waves: [],

@@ -44,7 +44,8 @@ const PERMANENT: SimFault = { retryable: false, retryAfterMs: 0, sent: true };
 export function decide(setting: Setting, job: ModelJob, program: Program): Decision {
   const { chance, troubled } = setting;
   const { plan } = program;
-  if (plan.trouble === 'hopeless' && !program.mended) return failing(PERMANENT);
+  const hopeless = plan.trouble === 'hopeless' && !program.mended;
+  if (hopeless && program.links === plan.failsAt) return failing(PERMANENT);
   if (plan.trouble === 'flaky' && troubled && chance.happens(0.4)) {
     const retryAfterMs = chance.between(0, 20_000);
     return failing({ retryable: true, retryAfterMs, sent: chance.happens(0.9) });

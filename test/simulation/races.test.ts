@@ -207,6 +207,35 @@ describe('lanes', () => {
       }
     }));
 
+  test('the last jobs of a step, and the last lanes of a stage, note its end together', () =>
+    race(async (track) => {
+      for (const n of times(10)) {
+        const stageRunId = await track.stageRun();
+        const names = times(4).map((lane) => `r${n}.${lane}`);
+        const roots = names.map((name) =>
+          named(name, { type: 'PLAN', stageRunId, laneId: randomUUID() }),
+        );
+        await track.bench.enqueue(...roots);
+        const lanes = await track.claim();
+        for (const [name, root] of lanes) {
+          const children = times(3).map((child) => named(`${name}.${child}`, { stepKey: 'write' }));
+          await commitEffects(database, root, { children, next: { waitFor: 'children' } });
+        }
+        const children = [...(await track.claim()).values()];
+        await Promise.all(children.map((child) => track.complete(child)));
+        const { steps } = await read(stageRunId);
+        expect([...steps.values()].map((lane) => lane.get('write'))).toEqual(
+          names.map(() => 'completed'),
+        );
+        const woken = [...(await track.claim()).values()];
+        await Promise.all(woken.map((root) => track.complete(root)));
+        const [stage] = await database.asTenant(tenantId, (tx) =>
+          tx.query('select state from stage_runs where id = $1', [stageRunId]),
+        );
+        expect(stage).toEqual({ state: 'completed' });
+      }
+    }));
+
   test('a lane that decided on old news looks again instead of sleeping', () =>
     race(async (track) => {
       for (const n of times(20)) {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { replayCampaign } from './replay-campaign.ts';
+import { histories, replayAll } from './replay-campaign.ts';
 
 test.each([
-  ['embedded', 1_500],
-  ['server', 500],
+  ['embedded', 1_500, 100_000],
+  ['server', 500, 200_000],
 ] as const)(
-  'on the %s store %i random histories give the states of the model',
-  async (kind, runs) => {
-    const steps = await replayCampaign(kind, kind === 'embedded' ? 100_000 : 200_000, runs);
+  'on the %s store %i histories give the states of the model',
+  async (kind, runs, seed) => {
+    const steps = await replayAll(kind, histories(seed, runs));
     console.log(`${runs} histories on the ${kind} store: ${steps} operations compared`);
     expect(steps).toBeGreaterThan(runs * 50);
   },

@@ -129,6 +129,10 @@ class Simulation {
     this.#hash.update(`${job.id} ${from} ${job.status}\n`);
     this.#note(`${from} → ${job.status}`);
     if (job.error) this.#note(job.error);
+    const link = job.chain === job.id ? '' : ' link';
+    const waits = job.prerequisite === null ? '' : ' waiter';
+    const error = job.error ?? '';
+    this.#note(`${job.type}${link}${waits} ${job.policy}: ${from} → ${job.status} ${error}`);
     if (job.status === 'completed') this.#effect(`${job.id} ended`);
   }
 
@@ -318,7 +322,13 @@ class Simulation {
     if (jobs.length === 0 || this.#world.status !== 'running') return;
     const other = this.#chance.pick(jobs);
     const id = this.#newId();
-    const plan = { ...this.#groups[0]!.lanes[0]!, type: 'EXECUTE' as const, waves: [], links: 0 };
+    const plan = {
+      ...this.#groups[0]!.lanes[0]!,
+      type: 'EXECUTE' as const,
+      waves: [],
+      links: 0,
+      failsAt: 0,
+    };
     const program = { plan, links: 0, lanes: [], mended: false };
     const planner = other.type === 'PLAN' && other.progress > 0;
     const outcome = this.#do({
