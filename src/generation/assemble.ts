@@ -98,8 +98,8 @@ const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
 /** What most steps of the stage read comes first; beyond that the order of the debate. */
 function compareInputs(a: JobInput, b: JobInput): number {
-  const rank = (input: JobInput): number => (input.type === 'header_context' ? 0 : 1);
-  return b.readers - a.readers || rank(a) - rank(b) || (a.order < b.order ? -1 : 1);
+  const [headerA, headerB] = [a, b].map(({ type }) => Number(type === 'header_context'));
+  return b.readers - a.readers || headerB! - headerA! || (a.order < b.order ? -1 : 1);
 }
 
 /** Documents as data, in an order that never changes. */
