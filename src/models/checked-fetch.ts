@@ -4,11 +4,11 @@ import type { SendHttp } from '../platform/http.ts';
 /**
  * Wraps the client for one provider: a successful answer of the wrong content type is an error
  * (a login page must never become a document), redirects are not followed (they would carry key
- * and prompt elsewhere), and every byte that arrives is reported.
+ * and prompt elsewhere), and every byte that arrives is reported. Requests leave in ASCII.
  */
 export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () => void): SendHttp {
   return async (input, init) => {
-    const response = await send(input, { ...init, redirect: 'manual' });
+    const response = await send(input, { ...toAscii(init), redirect: 'manual' });
     const type = (response.headers.get('content-type') ?? '').toLowerCase();
     if (response.ok && !isExpected(type, stream)) {
       await response.body?.cancel();
@@ -30,6 +30,19 @@ export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () =
     const { status, statusText, headers } = response;
     return new Response(body, { status, statusText, headers });
   };
+}
+
+/**
+ * Escapes what is not ASCII in a JSON body. Servers and proxies that decode each network packet on
+ * its own garble a letter that is split between two, and then do not know their own words again.
+ */
+function toAscii(init: RequestInit | undefined): RequestInit | undefined {
+  if (typeof init?.body !== 'string') return init;
+  const body = init.body.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return { ...init, body };
 }
 
 /** A missing or unspecific type is let through: parsing decides. */
