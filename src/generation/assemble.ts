@@ -98,13 +98,8 @@ const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
 /** What most steps of the stage read comes first; beyond that the order of the debate. */
 function compareInputs(a: JobInput, b: JobInput): number {
-<<<<<<< HEAD
   const byRank = Number(b.type === 'header_context') - Number(a.type === 'header_context');
   return b.readers - a.readers || byRank || (a.order < b.order ? -1 : 1);
-=======
-  const [headerA, headerB] = [a, b].map(({ type }) => Number(type === 'header_context'));
-  return b.readers - a.readers || headerB! - headerA! || (a.order < b.order ? -1 : 1);
->>>>>>> generation
 }
 
 /** Documents as data, in an order that never changes. */
