@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,7 @@ export function demoCommand(): Command {
         process.stdout.write(`${lines.join('\n')}\n`);
       } finally {
         await database.close();
+        await rm(data, { recursive: true, force: true });
       }
     });
 }
