@@ -34,9 +34,9 @@ const TYPICAL = {
 
 /** Prose with about as many tokens to the character as planning documents have. */
 const PROSE =
-  'The service keeps each booking with its owner, reports a changed state within 60 seconds and ' +
-  'logs who approved it (role, time, reason); the team reviews open risks, costs, dependencies ' +
-  'and API limits weekly before it plans the next release. ';
+  'The service keeps each booking with its responsible owner (role, reason), reports changed ' +
+  'availability within 60 seconds and logs every approval; the product team reviews open risks, ' +
+  'operating costs and dependencies weekly before it plans the next release. ';
 
 /** The text of an answer as models write it: indented. */
 export const asAnswer = (content: unknown): string => JSON.stringify(content, null, 2);
