@@ -3,7 +3,8 @@ import type { MeasuredStep } from './estimate-types.ts';
 
 /** Older runs say less about the next one, and reading all of them would take ever longer. */
 const MOST_RUNS = 20;
-const SAMPLES = 4;
+/** Requests of each model that are counted again, to compare with what was billed. */
+const SAMPLES = 8;
 
 /** What finished runs tell about one model. */
 export type MeasuredModel = {
@@ -82,7 +83,8 @@ async function readRequests(tx: Transaction, key: readonly string[]): Promise<Co
   const rows = await tx.query<{ model: string; body: string; tokens: number }>(
     `${CALLS}, numbered as (
        select model, request_hash, input_tokens,
-         row_number() over (partition by model order by id desc) as place
+         -- By hash, so that they come from all stages: late prompts are denser than early ones.
+         row_number() over (partition by model order by request_hash) as place
        from calls where not usage_estimated and input_tokens > 0
      )
      select n.model, b.body, n.input_tokens as tokens from numbered n
