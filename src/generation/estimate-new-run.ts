@@ -3,7 +3,7 @@ import type { ModelsConfig } from '../models/config.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import { estimateRun } from '../money/estimate.ts';
 import { readHistory } from '../money/estimate-history.ts';
-import { gatherModelFacts } from '../money/estimate-models.ts';
+import { gatherModelFacts, PLAIN_MODEL } from '../money/estimate-models.ts';
 import { foreseeCalls } from '../money/estimate-plan.ts';
 import type { Estimate } from '../money/estimate-types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
@@ -19,8 +19,11 @@ export async function estimateNewRun(
 ): Promise<Estimate> {
   const { process, models, tenantId } = run;
   const calls = foreseeCalls(run);
-  const history = await database.asTenant(tenantId, (tx) => readHistory(tx, tenantId, process.key));
   const counter = await loadTokenCounter();
+  const count = (text: string): number => counter.count(PLAIN_MODEL, text);
+  const history = await database.asTenant(tenantId, (tx) =>
+    readHistory(tx, tenantId, process.key, count),
+  );
   return estimateRun({
     process: process.key,
     calls,

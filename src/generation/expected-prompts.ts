@@ -41,8 +41,11 @@ export function createPromptMeter(
     measurePrompt: (call) => measurePrompt(bench, call),
     measureAnswer: (call) =>
       bench.remember(`answer ${placeOf(call)}`, () => {
-        const text = asAnswer(contentOf(bench, call));
-        return { tokens: counter.count(PLAIN_MODEL, text), chars: text.length };
+        const content = contentOf(bench, call);
+        return {
+          tokens: counter.count(PLAIN_MODEL, asAnswer(content)),
+          contentTokens: counter.count(PLAIN_MODEL, JSON.stringify(content)),
+        };
       }),
   };
 }

@@ -43,10 +43,10 @@ function sizeOf(
   if (own) {
     return {
       tokens: scale(SEEN, own.outputTokens),
-      ratio: scale(SEEN, own.chars / expected.chars),
+      ratio: scale(SEEN, own.contentTokens / expected.contentTokens),
     };
   }
-  const ratio = scale(UNSEEN, meanChars(call.model, measured, expected.chars) / expected.chars);
+  const ratio = scale(UNSEEN, ratioOfOthers(call.model, measured, expected.contentTokens));
   const thinking = isOffline(call.model) ? 0 : UNSEEN_THINKING * ratio.middle;
   return {
     ratio,
@@ -58,13 +58,16 @@ function sizeOf(
   };
 }
 
-/** What other models wrote there; the offline author says nothing about language models. */
-function meanChars(model: string, measured: readonly MeasuredStep[], otherwise: number): number {
-  const alike = measured.filter((one) => isOffline(one.model) === isOffline(model));
+/** How much other models wrote there. */
+function ratioOfOthers(model: string, measured: readonly MeasuredStep[], expected: number): number {
+  const alike = measured.filter((one) => isAlike(one.model, model));
   const documents = alike.reduce((sum, one) => sum + one.documents, 0);
-  if (documents === 0) return otherwise;
-  return alike.reduce((sum, one) => sum + one.chars * one.documents, 0) / documents;
+  const tokens = alike.reduce((sum, one) => sum + one.contentTokens * one.documents, 0);
+  return documents === 0 ? 1 : tokens / documents / expected;
 }
+
+/** Whether one model tells something about the other: the offline author does not. */
+export const isAlike = (a: string, b: string): boolean => isOffline(a) === isOffline(b);
 
 const isOffline = (model: string): boolean => model.startsWith('offline/');
 

@@ -13,21 +13,17 @@ export type MeasuredModel = {
   readonly cachedShare: number;
   /** The longest answer that the provider cut; null where none was. */
   readonly mostOutputTokens: number | null;
-};
-
-/** A request that was sent, and what the provider counted for it. */
-export type CountedRequest = {
-  readonly model: string;
-  readonly texts: readonly string[];
-  readonly inputTokens: number;
+  /** Its tokens for one of the tokenizer; null where the provider never told. */
+  readonly tokenFactor: number | null;
 };
 
 /** What the finished runs of a process have measured. */
 export type RunHistory = {
   readonly steps: readonly MeasuredStep[];
   readonly models: readonly MeasuredModel[];
-  readonly requests: readonly CountedRequest[];
 };
+
+type Count = (text: string) => number;
 
 /** Calls of the latest finished runs of the process that brought a text. */
 const CALLS = `with runs as (
@@ -43,29 +39,51 @@ const CALLS = `with runs as (
       and m.contribution_id is not null
   )`;
 
-/** Reads what finished runs of the process have measured, by step and model. */
+/** Reads what finished runs of the process have measured; `count` is the plain tokenizer. */
 export async function readHistory(
   tx: Transaction,
   tenantId: string,
   processKey: string,
+  count: Count,
 ): Promise<RunHistory> {
   const key = [tenantId, processKey];
-  const steps = await tx.query<MeasuredStep>(
+  return { steps: await readSteps(tx, key, count), models: await readModels(tx, key, count) };
+}
+
+type StepRow = Omit<MeasuredStep, 'contentTokens'> & {
+  readonly chars: number;
+  readonly sample: string;
+};
+
+/** One document of each step and model is counted; the others are like it, longer or shorter. */
+async function readSteps(tx: Transaction, key: readonly string[], count: Count) {
+  const rows = await tx.query<StepRow>(
     `${CALLS}, answers as (
-       select c.stage, c.step, c.model, count(distinct c.chain_id) as documents,
-         count(distinct c.chain_id) + count(*) filter (where c.purpose = 'repair') as written,
-         sum(c.output_tokens) as tokens, sum(length(b.body)) as chars
-       from calls c
-       join contributions t on t.tenant_id = c.tenant_id and t.id = c.contribution_id
-       join blobs b on b.tenant_id = t.tenant_id and b.hash = t.blob_hash
-       group by c.stage, c.step, c.model
+       select stage, step, model, sum(output_tokens)::float8
+         / (count(distinct chain_id) + count(*) filter (where purpose = 'repair')) as tokens
+       from calls group by stage, step, model
+     ), written as (
+       select d.stage_key as stage, d.step_key as step, l.model, count(*) as documents,
+         avg(length(d.content::text))::float8 as chars, max(d.id::text) as latest
+       from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+       where d.tenant_id = $1 and d.session_id in (select id from runs) and d.version = 1
+       group by d.stage_key, d.step_key, l.model
      )
-     select stage, step, model, documents, (tokens::float8 / written) as "outputTokens",
-       (chars::float8 / written) as chars
-     from answers where tokens > 0 and chars > 0`,
+     select w.stage, w.step, w.model, w.documents, w.chars, a.tokens as "outputTokens",
+       d.content::text as sample
+     from written w join answers a using (stage, step, model)
+     join documents d on d.tenant_id = $1 and d.id = w.latest::uuid
+     where a.tokens > 0`,
     key,
   );
-  const models = await tx.query<MeasuredModel>(
+  return rows.map(({ chars, sample, ...row }): MeasuredStep => {
+    const contentTokens = (count(sample) * chars) / sample.length;
+    return { ...row, contentTokens };
+  });
+}
+
+async function readModels(tx: Transaction, key: readonly string[], count: Count) {
+  const rows = await tx.query<Omit<MeasuredModel, 'tokenFactor'>>(
     `${CALLS}
      select model,
        count(*) filter (where purpose = 'repair')::float8 / count(distinct chain_id)
@@ -76,10 +94,17 @@ export async function readHistory(
      from calls group by model`,
     key,
   );
-  return { steps, models, requests: await readRequests(tx, key) };
+  const factors = await readTokenFactors(tx, key, count);
+  return rows.map(
+    (row): MeasuredModel => ({
+      ...row,
+      tokenFactor: factors.get(row.model) ?? null,
+    }),
+  );
 }
 
-async function readRequests(tx: Transaction, key: readonly string[]): Promise<CountedRequest[]> {
+/** What providers counted for some of the requests, for each token that the tokenizer counts. */
+async function readTokenFactors(tx: Transaction, key: readonly string[], count: Count) {
   const rows = await tx.query<{ model: string; body: string; tokens: number }>(
     `${CALLS}, numbered as (
        select model, request_hash, input_tokens,
@@ -91,13 +116,21 @@ async function readRequests(tx: Transaction, key: readonly string[]): Promise<Co
      join blobs b on b.tenant_id = $1 and b.hash = n.request_hash where n.place <= ${SAMPLES}`,
     key,
   );
-  return rows.map(({ model, body, tokens }) => {
-    const { system, messages } = JSON.parse(body) as StoredRequest;
-    return { model, texts: [system, ...messages.map((one) => one.content)], inputTokens: tokens };
-  });
+  const factors = new Map<string, number>();
+  for (const [model, list] of Map.groupBy(rows, (row) => row.model)) {
+    const plain = list.reduce((sum, { body }) => sum + countRequest(body, count), 0);
+    const billed = list.reduce((sum, { tokens }) => sum + tokens, 0);
+    factors.set(model, billed / plain);
+  }
+  return factors;
 }
 
 type StoredRequest = {
   readonly system: string;
   readonly messages: readonly { readonly content: string }[];
 };
+
+function countRequest(body: string, count: Count): number {
+  const { system, messages } = JSON.parse(body) as StoredRequest;
+  return messages.reduce((sum, { content }) => sum + count(content), count(system));
+}

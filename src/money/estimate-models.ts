@@ -27,7 +27,7 @@ export async function gatherModelFacts(
     facts.set(model, {
       price: await findPrice(model, config),
       window: { ...window, maxOutputTokens },
-      tokenFactor: tokenFactorOf(model, history, counter),
+      tokenFactor: tokenFactorOf(model, seen?.tokenFactor ?? null, counter),
       repairRate: seen?.repairRate ?? null,
       cachedShare: seen?.cachedShare ?? null,
     });
@@ -35,16 +35,9 @@ export async function gatherModelFacts(
   return facts;
 }
 
-/** What the provider counted for requests of earlier runs, else between plain and safe. */
-function tokenFactorOf(model: string, history: RunHistory, counter: TokenCounter): Range {
-  const requests = history.requests.filter((one) => one.model === model);
-  const texts = requests.flatMap((one) => one.texts);
-  const plain = texts.reduce((sum, text) => sum + counter.count(PLAIN_MODEL, text), 0);
-  const counted = requests.reduce((sum, one) => sum + one.inputTokens, 0);
-  if (plain > 0) {
-    const factor = counted / plain;
-    return { low: factor * 0.97, middle: factor, high: factor * 1.03 };
-  }
+/** What the provider counted in earlier runs, else between plain and safe. */
+function tokenFactorOf(model: string, seen: number | null, counter: TokenCounter): Range {
+  if (seen !== null) return { low: seen * 0.97, middle: seen, high: seen * 1.03 };
   const safety = counter.count(model, SAMPLE) / counter.count(PLAIN_MODEL, SAMPLE);
   return { low: 1, middle: (1 + safety) / 2, high: safety };
 }

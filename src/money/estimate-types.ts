@@ -21,6 +21,8 @@ export type Addition = Pick<Amounts, 'calls' | 'inputTokens' | 'outputTokens'>;
 /** What a run will take, said before it starts. */
 export type Estimate = Amounts & {
   readonly process: string;
+  /** What the planners will ask for; each takes one call at least. */
+  readonly documents: number;
   readonly stages: readonly (Amounts & { readonly stage: string })[];
   readonly models: readonly (Amounts & { readonly model: string })[];
   readonly parts: readonly (Amounts & { readonly stage: string; readonly model: string })[];
@@ -53,8 +55,8 @@ export type PromptParts = {
 /** Measures requests that do not exist yet; the room that assembles prompts provides it. */
 export interface PromptMeter {
   measurePrompt(call: ForeseenCall): PromptParts;
-  /** The answer of the expected size. */
-  measureAnswer(call: ForeseenCall): { readonly tokens: number; readonly chars: number };
+  /** The answer of the expected size, laid out as models do and as plain JSON. */
+  measureAnswer(call: ForeseenCall): { readonly tokens: number; readonly contentTokens: number };
 }
 
 /** What finished runs tell about one step and one model. */
@@ -63,9 +65,10 @@ export type MeasuredStep = {
   readonly step: string;
   readonly model: string;
   readonly documents: number;
-  /** Billed output and characters of one whole answer. */
+  /** Billed output for one whole answer. */
   readonly outputTokens: number;
-  readonly chars: number;
+  /** The document as plain JSON in tokens of the tokenizer, however its answer was laid out. */
+  readonly contentTokens: number;
 };
 
 /** What is known about a model before it is called. */

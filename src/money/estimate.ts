@@ -1,4 +1,4 @@
-import { createAnswerSizes } from './estimate-answers.ts';
+import { createAnswerSizes, isAlike } from './estimate-answers.ts';
 import { type CallLoad, loadOf } from './estimate-call.ts';
 import type { ForeseenCall } from './estimate-plan.ts';
 import type {
@@ -27,16 +27,23 @@ type LoadedCall = { readonly call: ForeseenCall; readonly loads: Loads };
 /** Adds up what the calls of a run will take, for each stage and each model. */
 export function estimateRun(input: EstimateInput): Estimate {
   const loaded = loadCalls(input);
-  const parts = [...Map.groupBy(loaded, ({ call }) => `${call.job.stage}\n${call.model}`)].map(
-    ([, list]) => ({ ...placeOf(list[0]!.call), ...amountsOf(list) }),
-  );
-  const used = new Set(input.calls.map(({ model }) => model));
+  const sumBy = (key: (call: ForeseenCall) => string): [ForeseenCall, Amounts][] =>
+    [...Map.groupBy(loaded, ({ call }) => key(call)).values()].map((list) => [
+      list[0]!.call,
+      amountsOf(list),
+    ]);
+  const priced = (model: string): boolean => input.models.get(model)?.price !== null;
   return {
     process: input.process,
-    ...sumAmounts(parts),
-    stages: sumBy(parts, (part) => part.stage).map(([stage, one]) => ({ stage, ...one })),
-    models: sumBy(parts, (part) => part.model).map(([model, one]) => ({ model, ...one })),
-    parts,
+    documents: loaded.length,
+    ...amountsOf(loaded),
+    stages: sumBy(({ job }) => job.stage).map(([{ job }, sum]) => ({ stage: job.stage, ...sum })),
+    models: sumBy(({ model }) => model).map(([{ model }, sum]) => ({ model, ...sum })),
+    parts: sumBy(({ job, model }) => `${job.stage}\n${model}`).map(([{ job, model }, sum]) => ({
+      stage: job.stage,
+      model,
+      ...sum,
+    })),
     additions: {
       continuation: additionOf(loaded, ({ continuation }) => continuation),
       repetition: additionOf(loaded, ({ repetition }) => repetition),
@@ -45,9 +52,17 @@ export function estimateRun(input: EstimateInput): Estimate {
         removedTokens: sumLoads(loaded, ({ removedTokens }) => removedTokens),
       },
     },
-    unpriced: [...used].filter((model) => !input.models.get(model)?.price),
-    learnedDocuments: input.measured.reduce((sum, one) => sum + one.documents, 0),
+    unpriced: [...input.models.keys()].filter((model) => !priced(model)),
+    learnedDocuments: countLearned(input),
   };
+}
+
+/** Documents of finished runs that tell something about the models of this one. */
+function countLearned({ measured, models }: EstimateInput): number {
+  const used = [...models.keys()];
+  return measured
+    .filter((one) => used.some((model) => isAlike(one.model, model)))
+    .reduce((sum, one) => sum + one.documents, 0);
 }
 
 function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCall[] {
@@ -69,8 +84,6 @@ function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCal
 /** What is there before the run has the size that it has. */
 const AS_IT_IS: Range = { low: 1, middle: 1, high: 1 };
 
-const placeOf = ({ job, model }: ForeseenCall) => ({ stage: job.stage, model });
-
 function amountsOf(list: readonly LoadedCall[]): Amounts {
   const unknown = list.some(({ loads }) => loads.middle.costMicros === null);
   const micros = sumLoads(list, ({ costMicros }) => costMicros ?? 0);
@@ -89,38 +102,12 @@ const additionOf = (
   outputTokens: sumLoads(list, (load) => part(load).outputTokens),
 });
 
-/** Whole numbers, so that the parts add up to the sums that are shown. */
 function sumLoads(list: readonly LoadedCall[], value: (load: CallLoad) => number): Range {
   const sum = (scenario: Scenario): number =>
     Math.round(list.reduce((total, { loads }) => total + value(loads[scenario]), 0));
   const middle = sum('middle');
   // Rates of one's own making may be dearer for cached input, which is cheaper everywhere else.
   return { low: Math.min(sum('low'), middle), middle, high: Math.max(sum('high'), middle) };
-}
-
-function sumBy<T extends Amounts>(
-  parts: readonly T[],
-  key: (part: T) => string,
-): [string, Amounts][] {
-  return [...Map.groupBy(parts, key)].map(([name, list]) => [name, sumAmounts(list)]);
-}
-
-function sumAmounts(parts: readonly Amounts[]): Amounts {
-  const add = (pick: (part: Amounts) => Range | null): Range | null =>
-    parts.map(pick).reduce((sum, one) => addRanges(sum, one), NOTHING);
-  return {
-    calls: add((part) => part.calls)!,
-    inputTokens: add((part) => part.inputTokens)!,
-    outputTokens: add((part) => part.outputTokens)!,
-    costUsd: add((part) => part.costUsd),
-  };
-}
-
-const NOTHING: Range = { low: 0, middle: 0, high: 0 };
-
-function addRanges(a: Range | null, b: Range | null): Range | null {
-  if (a === null || b === null) return null;
-  return { low: a.low + b.low, middle: a.middle + b.middle, high: a.high + b.high };
 }
 
 const mapRange = ({ low, middle, high }: Range, change: (value: number) => number): Range => ({
