@@ -1,4 +1,4 @@
-import type { Amounts, Estimate, Range } from '../money/estimate-types.ts';
+import type { Addition, Amounts, Estimate, Range } from '../money/estimate-types.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {
@@ -46,26 +46,22 @@ export function describeEstimate(estimate: Estimate): string[] {
 /** What may come on top, and is counted in the figures above. */
 function describeAdditions({ additions }: Estimate): string[] {
   const { continuation, repetition, compression } = additions;
-  const lines: string[] = [];
-  const add = (what: string, { calls, inputTokens, outputTokens }: typeof continuation): void => {
-    if (calls.high === 0) return;
+  const tell = (what: string, { calls, inputTokens, outputTokens }: Addition): string[] => {
     const tokens = compact(inputTokens.high + outputTokens.high);
-    lines.push(
-      `In that: ${what}, ${upTo(calls)} calls and ${tokens} tokens at most, ${calls.middle} likely.`,
-    );
+    const likely = `${calls.middle} calls are likely, ${calls.high} with ${tokens} tokens at most`;
+    return calls.high === 0 ? [] : [`  ${what}: ${likely}`];
   };
-  add('going on with answers that are cut', continuation);
-  add('asking again for what cannot be used', repetition);
-  if (compression.calls.high > 0) {
-    const tokens = compact(compression.removedTokens.high);
-    lines.push(
-      `${upTo(compression.calls)} prompts may not fit the window; ${tokens} tokens would go.`,
-    );
-  }
-  return lines;
+  const lines = [
+    ...tell('to go on with answers that were cut', continuation),
+    ...tell('to ask again for what cannot be used', repetition),
+  ];
+  const { calls, removedTokens } = compression;
+  const tight = `  prompts too long for the window: ${spread(calls, String)}, which have to lose `;
+  return [
+    ...(lines.length > 0 ? ['Among them:', ...lines] : []),
+    ...(calls.high > 0 ? [`${tight}${spread(removedTokens, compact)} tokens`] : []),
+  ];
 }
-
-const upTo = ({ high }: Range): string => `up to ${Math.round(high)}`;
 
 const toRow = (name: string, sum: Amounts): string[] => [
   name,

@@ -27,17 +27,26 @@ export type ForeseenCall = {
 export function foreseeCalls(shape: RunShape): ForeseenCall[] {
   const { models, writer } = shape;
   const process = cutAfter(shape.process, shape.untilStage ?? null);
-  requireValid(validateForRun(shape.process, models.length));
   // A simulated stage keeps the first lanes, so that the one that stays has to be the first.
   const chosen = writer ? models[writer - 1] : undefined;
   const lanes = chosen === undefined ? models : [chosen, ...models.toSpliced(writer! - 1, 1)];
   const lanesOfStage = chosen === undefined ? {} : loneStages(process);
   const stages = new Map(process.stages.map((stage) => [stage.key, stage]));
-  return simulateProcess(process, lanes.length, { lanesOfStage }).map((job) => {
+  return simulate(process, lanes.length, lanesOfStage).map((job) => {
     const stage = stages.get(job.stage)!;
     const step = stage.steps.find((one) => one.key === job.step)!;
     return { job, stage, step, model: lanes[Number(job.laneId.replace('lane-', '')) - 1]! };
   });
+}
+
+/** A process that cannot run is explained by the place in its recipe. */
+function simulate(process: Process, lanes: number, lanesOfStage: Readonly<Record<string, number>>) {
+  try {
+    return simulateProcess(process, lanes, { lanesOfStage });
+  } catch (error) {
+    requireValid(validateForRun(process, lanes, { lanesOfStage }));
+    throw error;
+  }
 }
 
 function cutAfter(process: Process, untilStage: string | null): Process {
