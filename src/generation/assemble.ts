@@ -17,7 +17,7 @@ export type NextTurn =
 const LEAST_COMMON = 400;
 
 export type Assembly = {
-  readonly session: SessionView;
+  readonly session: Pick<SessionView, 'id' | 'process'>;
   readonly stage: Stage;
   readonly step: Step;
   readonly planned: PlannedJob;

@@ -104,7 +104,7 @@ async function loadOne(
 }
 
 /** Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet. */
-function renderAsText(
+export function renderAsText(
   process: Process,
   stage: Stage,
   step: Step,
