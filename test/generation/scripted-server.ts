@@ -32,7 +32,8 @@ export type Served = Asked & {
 
 export type Pace = { readonly pieceChars: number; gapMs: number };
 
-type Body = { messages: { role: string; content: string }[]; response_format?: unknown };
+type Content = string | readonly { readonly text?: string }[];
+type Body = { messages: { role: string; content: Content }[]; response_format?: unknown };
 
 /** An OpenAI-compatible server on loopback that plays a script and remembers what it was asked. */
 export async function startScriptedServer(
@@ -66,10 +67,8 @@ function readAsked({ messages, response_format }: Body, served: readonly Served[
   };
 }
 
-const textOf = (content: unknown): string =>
-  Array.isArray(content)
-    ? content.map((part: { text?: string }) => part.text ?? '').join('')
-    : String(content ?? '');
+const textOf = (content: Content): string =>
+  typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
 
 async function play(response: ServerResponse, answer: Answer, row: Served, pace: Pace) {
   const { text = '', finish = 'stop', status, drop } = answer;
