@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
+import { requireModels } from '../models/require-models.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { findRecipe } from '../platform/recipe-folders.ts';
@@ -8,7 +9,7 @@ import { startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
 import { readBrief, readResource } from './brief.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveSession, requireFolder } from './drive.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
@@ -64,6 +65,8 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
   const process = loadProcess(await readTextFolder(folder));
   const models = options.model.length > 0 ? options.model : OFFLINE_MODELS;
   const config = readConfiguration();
+  requireModels(models, config);
+  await requireFolder(options.out);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
     const { sessionId } = await startRun(store.database, {

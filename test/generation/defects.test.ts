@@ -173,3 +173,18 @@ test('an indented template renders headings and texts, not code', async () => {
 test('an answer that the provider withholds ends at once, with a name', async () => {
   expectNothing(await play({ text: '{"summary"', finish: 'content_filter' }), 'model_refused', 1);
 });
+
+test.each([
+  [401, 'provider_auth'],
+  [403, 'provider_auth'],
+  [402, 'provider_quota_exhausted'],
+  [404, 'model_unknown'],
+  [413, 'provider_context_exceeded'],
+  [422, 'provider_request_refused'],
+])('status %i is final: %s after one request', async (status, code) => {
+  expectNothing(await play({ status }), code, 1);
+});
+
+test.each([429, 500, 503, 529])('status %i is tried again', async (status) => {
+  expectWhole(await play({ status }, GOOD), 2);
+});
