@@ -1,12 +1,12 @@
 import type { ModelMessage, ModelRequest } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
+import { toWords } from '../recipe/markdown-blocks.ts';
 import { type PromptFacts, type PromptInput, renderPrompt } from '../recipe/prompt.ts';
 import type { Stage, Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import type { JobInput } from './inputs.ts';
 import { isRecord } from './json-reader.ts';
-import { toWords } from './markdown-blocks.ts';
 
 /** What a turn after the first one asks for. */
 export type NextTurn =
