@@ -64,9 +64,11 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
       .map(({ content }) => content),
     limit: step.continuation,
   });
+  const cut =
+    verdict.kind === 'continue' ||
+    (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
   // Kills and stops never exhaust a chain.
-  if (!abandoned || verdict.kind === 'document') return verdict;
-  return { kind: 'continue', state };
+  return abandoned && cut ? { kind: 'continue', state } : verdict;
 }
 
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {

@@ -152,13 +152,32 @@ describe('an answer in an odd form', () => {
 
 test('a header without its documents is asked for again', async () => {
   const { system_materials } = GOOD_FRAME;
-  const outcome = await playWorkPlan(
-    place,
-    [GOOD],
-    [{ text: JSON.stringify({ system_materials }) }, { text: JSON.stringify(GOOD_FRAME) }],
-  );
+  const texts = [{ system_materials }, GOOD_FRAME].map((content) => JSON.stringify(content));
+  const outcome = await playWorkPlan(place, [GOOD], { frame: texts.map((text) => ({ text })) });
   expectWhole(outcome, 1);
   expect(outcome.frame?.content).toEqual(GOOD_FRAME);
+});
+
+describe('a document that did not come about', () => {
+  test('goes on from what was written when the session is resumed', async () => {
+    const other = { text: OTHER };
+    const answers = [cutAt('Show what'), other, other, other, goOn];
+    const outcome = await playWorkPlan(place, answers, { resumes: 1 });
+    expectWhole(outcome, 5);
+    expect(outcome.asked[4]!.soFar).toBe(cutAt('Show what').text);
+  });
+
+  test('is written anew where what was written is no beginning', async () => {
+    const outcome = await playWorkPlan(
+      place,
+      [{ text: '{}' }, { text: '{}' }, { text: '{}' }, GOOD],
+      {
+        resumes: 1,
+      },
+    );
+    expectWhole(outcome, 4);
+    expect(outcome.asked[3]!.soFar).toBe('');
+  });
 });
 
 test('an indented template renders headings and texts, not code', async () => {

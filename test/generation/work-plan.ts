@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
+import { retrySession } from '../../src/jobs/sessions.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Contract, Process } from '../../src/recipe/types.ts';
@@ -110,12 +111,16 @@ export type Outcome = Awaited<ReturnType<typeof playWorkPlan>>;
 
 /**
  * Runs the process against a server that plays `answers` for the checklist, turn by turn (the last
- * one again and again), and a good frame before it unless `frame` says otherwise.
+ * one again and again), and a good frame before it unless `frame` says otherwise. A session that
+ * ends is resumed so many times.
  */
 export async function playWorkPlan(
   place: { readonly database: Database; readonly tenantId: string },
   answers: readonly (Answer | ((asked: Asked) => Answer))[],
-  frame: readonly Answer[] = [{ text: JSON.stringify(GOOD_FRAME) }],
+  {
+    frame = [{ text: JSON.stringify(GOOD_FRAME) }],
+    resumes = 0,
+  }: { readonly frame?: readonly Answer[]; readonly resumes?: number } = {},
 ) {
   const { database, tenantId } = place;
   const server = await startScriptedServer((asked) => {
@@ -135,9 +140,16 @@ export async function playWorkPlan(
     const provider = createModelProvider(config);
     const status = async () =>
       (await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId))).status;
-    await withWorker(database, createHandlers({ database, config, provider }), () =>
-      expect.poll(status, { timeout: 20_000, interval: 20 }).not.toBe('running'),
-    );
+    await withWorker(database, createHandlers({ database, config, provider }), async () => {
+      const ended = () =>
+        expect.poll(status, { timeout: 20_000, interval: 20 }).not.toBe('running');
+      await ended();
+      for (let n = 0; n < resumes; n++) {
+        expect(await status()).toBe('failed');
+        await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, sessionId));
+        await ended();
+      }
+    });
     const asked = server.served.filter(({ deliverable }) => deliverable === 'work/checklist');
     return {
       status: await status(),
