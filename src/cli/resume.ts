@@ -3,7 +3,7 @@ import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveSession, requireFolder } from './drive.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
@@ -53,6 +53,7 @@ function goOnCommand(
     .action(async (session: string | undefined, options: GoOnOptions) => {
       const concurrency = readConcurrency(options.concurrency);
       const config = readConfiguration();
+      await requireFolder(options.out);
       await withStore(options.data, async (store) => {
         const { id, status } = await findSession(store, session);
         if (status === 'cancelled') {

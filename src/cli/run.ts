@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { estimateNewRun } from '../generation/estimate-new-run.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
-import type { Estimate } from '../wallet/estimate-types.ts';
+import { requireModels } from '../models/require-models.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
+import type { Estimate } from '../wallet/estimate-types.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveSession, requireFolder } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
@@ -51,6 +52,8 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
   const prepared = await prepareRun(briefPath, options);
   const { process, models } = prepared;
   const config = readConfiguration();
+  requireModels(models, config);
+  await requireFolder(options.out);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
     const planned: NewRun = {

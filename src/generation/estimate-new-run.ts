@@ -1,14 +1,14 @@
 import type { Database } from '../db/database.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
+import { mergeOverlays } from '../recipe/overlays.ts';
+import type { PromptFacts } from '../recipe/prompt.ts';
+import type { NewRun } from '../session/start.ts';
 import { estimateRun } from '../wallet/estimate.ts';
 import { readHistory } from '../wallet/estimate-history.ts';
 import { gatherModelFacts, PLAIN_MODEL } from '../wallet/estimate-models.ts';
 import { foreseeCalls } from '../wallet/estimate-plan.ts';
 import type { Estimate } from '../wallet/estimate-types.ts';
-import { mergeOverlays } from '../recipe/overlays.ts';
-import type { PromptFacts } from '../recipe/prompt.ts';
-import type { NewRun } from '../session/start.ts';
 import { createPromptMeter } from './expected-prompts.ts';
 
 /** What a run would take, from its plan, its prompts and what finished runs have measured. */

@@ -32,7 +32,8 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     const request = await limitOutput(assembleRequest(view.assembly), config);
     const callId = await beginCall(database, job, request, purposeOf(view.standing));
     const result = await call(deps, context, callId, request);
-    await settleTurn(context, { view, callId, result, abandoned: false }, config);
+    const abandoned = context.signal.aborted;
+    await settleTurn(context, { view, callId, result, abandoned }, config);
   };
 }
 

@@ -1,14 +1,15 @@
 import type { TokenCounter } from '../models/tokens.ts';
-import { PLAIN_MODEL } from '../wallet/estimate-models.ts';
-import type { ForeseenCall } from '../wallet/estimate-plan.ts';
-import { asAnswer, expectContent } from '../wallet/estimate-sizes.ts';
-import type { PromptMeter, PromptParts } from '../wallet/estimate-types.ts';
 import { optionLabel } from '../planning/choose-lane.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
 import type { Process } from '../recipe/types.ts';
+import { PLAIN_MODEL } from '../wallet/estimate-models.ts';
+import type { ForeseenCall } from '../wallet/estimate-plan.ts';
+import { asAnswer, expectContent } from '../wallet/estimate-sizes.ts';
+import type { PromptMeter, PromptParts } from '../wallet/estimate-types.ts';
 import { assembleRequest } from './assemble.ts';
-import { type JobInput, renderAsText } from './inputs.ts';
+import type { JobInput } from './inputs.ts';
+import { renderDocument } from './render-document.ts';
 
 /** What the measuring of one run shares. */
 type Bench = {
@@ -115,7 +116,8 @@ function countReading(bench: Bench, { author, type }: ForeseenInput): number {
   return remember(`reading ${type} ${placeOf(author)}`, () => {
     const content = contentOf(bench, author);
     const { stage, step } = author;
-    const markdown = type === 'document' ? renderAsText(process, stage, step, content) : undefined;
+    const isText = type === 'document' && step.output.template !== null;
+    const markdown = isText ? renderDocument(process, stage, step, content) : undefined;
     return count(markdown ?? JSON.stringify(content, null, 1));
   });
 }
