@@ -17,6 +17,12 @@ const ALLOWED: Record<string, string> = {
   'jobs.job_type': 'EXECUTE',
   'documents.kind': 'document',
   'model_calls.purpose': 'document',
+  'accounts.kind': 'user',
+  'accounts.currency': 'USD',
+  'postings.kind': 'grant',
+  'entries.amount': '0', // whatever else a posting has must sum to zero
+  'budgets.scope': 'tenant',
+  'budgets.currency': 'USD',
 };
 
 const BY_TYPE: Record<string, () => unknown> = {
