@@ -562,14 +562,18 @@ CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.posti
 -- functions
 CREATE OR REPLACE FUNCTION public.add_to_budgets(of_tenant uuid, of_session uuid, held_usd bigint, held_tokens bigint, spent_usd bigint, spent_tokens bigint)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  update budgets b set
-    held = b.held + case b.currency when 'USD' then held_usd else held_tokens end,
-    spent = b.spent + case b.currency when 'USD' then spent_usd else spent_tokens end
-  from budgets_of(of_tenant, of_session) as mine
-  where b.tenant_id = mine.tenant_id and b.scope = mine.scope and b.owner_id = mine.owner_id
-    and b.currency = mine.currency
+begin
+  if exists (select from budgets b where b.tenant_id = of_tenant) then
+    update budgets b set
+      held = b.held + case b.currency when 'USD' then held_usd else held_tokens end,
+      spent = b.spent + case b.currency when 'USD' then spent_usd else spent_tokens end
+    from budgets_of(of_tenant, of_session) as mine
+    where b.tenant_id = mine.tenant_id and b.scope = mine.scope and b.owner_id = mine.owner_id
+      and b.currency = mine.currency;
+  end if;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.app_now()
  RETURNS timestamp with time zone
@@ -1006,10 +1010,11 @@ begin
     return;
   end if;
 
-  perform lock_budgets(of_tenant, of_session);
   automatic := automatic and home.spending_approved is not true;
-  select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-    worst_usd, worst_tokens, automatic) as w;
+  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
+      worst_usd, worst_tokens, automatic) as w;
+  end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant, usd.id, tok.id) > 0
   then
@@ -1065,13 +1070,19 @@ begin
 end
 $procedure$
 CREATE OR REPLACE FUNCTION public.lock_budgets(of_tenant uuid, of_session uuid)
- RETURNS void
- LANGUAGE sql
+ RETURNS boolean
+ LANGUAGE plpgsql
 AS $function$
-  select 1 from budgets b
+begin
+  if not exists (select from budgets b where b.tenant_id = of_tenant) then
+    return false;
+  end if;
+  perform 1 from budgets b
   where (b.tenant_id, b.scope, b.owner_id, b.currency) in (
     select m.tenant_id, m.scope, m.owner_id, m.currency from budgets_of(of_tenant, of_session) m)
-  order by b.scope, b.owner_id, b.currency for update
+  order by b.scope, b.owner_id, b.currency for update;
+  return true;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
  RETURNS holds

@@ -66,7 +66,9 @@ export async function insertSampleRows(tx: Transaction, tenantId: string): Promi
   const made = new Map<string, unknown>();
   for (const table of await tenantTables(tx)) {
     const row = await sampleRow(tx, table, tenantId, made);
-    await insertRow(tx, table, row);
+    // What the database gave the row itself, an id for example, is what others refer to.
+    const stored = await insertRow(tx, table, row);
+    for (const [column, value] of Object.entries(stored)) made.set(`${table}.${column}`, value);
   }
 }
 
@@ -109,11 +111,16 @@ function sampleValue(column: Column, made: ReadonlyMap<string, unknown>): unknow
   return make();
 }
 
-export async function insertRow(tx: Transaction, table: string, row: Record<string, unknown>) {
+export async function insertRow(
+  tx: Transaction,
+  table: string,
+  row: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
   const columns = Object.keys(row);
   const marks = columns.map((_, index) => `$${index + 1}`);
-  await tx.query(
-    `insert into ${table} (${columns.join(', ')}) values (${marks.join(', ')})`,
+  const [stored] = await tx.query<Record<string, unknown>>(
+    `insert into ${table} (${columns.join(', ')}) values (${marks.join(', ')}) returning *`,
     Object.values(row),
   );
+  return stored!;
 }

@@ -203,20 +203,32 @@ $$;
 create function add_to_budgets(
   of_tenant uuid, of_session uuid,
   held_usd bigint, held_tokens bigint, spent_usd bigint, spent_tokens bigint
-) returns void language sql as $$
-  update budgets b set
-    held = b.held + case b.currency when 'USD' then held_usd else held_tokens end,
-    spent = b.spent + case b.currency when 'USD' then spent_usd else spent_tokens end
-  from budgets_of(of_tenant, of_session) as mine
-  where b.tenant_id = mine.tenant_id and b.scope = mine.scope and b.owner_id = mine.owner_id
-    and b.currency = mine.currency
+) returns void language plpgsql as $$
+begin
+  if exists (select from budgets b where b.tenant_id = of_tenant) then
+    update budgets b set
+      held = b.held + case b.currency when 'USD' then held_usd else held_tokens end,
+      spent = b.spent + case b.currency when 'USD' then spent_usd else spent_tokens end
+    from budgets_of(of_tenant, of_session) as mine
+    where b.tenant_id = mine.tenant_id and b.scope = mine.scope and b.owner_id = mine.owner_id
+      and b.currency = mine.currency;
+  end if;
+end
 $$;
 
-create function lock_budgets(of_tenant uuid, of_session uuid) returns void language sql as $$
-  select 1 from budgets b
+-- Locks the budgets of a session; false if its tenant has none at all, which is the usual case.
+create function lock_budgets(of_tenant uuid, of_session uuid) returns boolean
+  language plpgsql as $$
+begin
+  if not exists (select from budgets b where b.tenant_id = of_tenant) then
+    return false;
+  end if;
+  perform 1 from budgets b
   where (b.tenant_id, b.scope, b.owner_id, b.currency) in (
     select m.tenant_id, m.scope, m.owner_id, m.currency from budgets_of(of_tenant, of_session) m)
-  order by b.scope, b.owner_id, b.currency for update
+  order by b.scope, b.owner_id, b.currency for update;
+  return true;
+end
 $$;
 
 -- What a call would find: how much is left under every limit, and whether the worst case fits. The
@@ -276,10 +288,11 @@ begin
     return;
   end if;
 
-  perform lock_budgets(of_tenant, of_session);
   automatic := automatic and home.spending_approved is not true;
-  select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-    worst_usd, worst_tokens, automatic) as w;
+  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
+      worst_usd, worst_tokens, automatic) as w;
+  end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant, usd.id, tok.id) > 0
   then
