@@ -7,12 +7,18 @@ import { loadProcess } from '../recipe/validate.ts';
 import { startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
 import { readBrief, readResource } from './brief.ts';
+import {
+  addBudgetOptions,
+  type BudgetOptions,
+  readBudgetOptions,
+  setSessionBudgets,
+} from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession } from './drive.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
-type RunOptions = {
+type RunOptions = BudgetOptions & {
   model: string[];
   out?: string;
   process: string;
@@ -33,7 +39,7 @@ const OFFLINE_MODELS = ['offline/builder', 'offline/skeptic'];
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
-  return new Command('run')
+  return addBudgetOptions(new Command('run'))
     .description('let models debate a brief and write the folder of documents')
     .argument('<brief>', 'a text file, or - for standard input')
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
@@ -64,6 +70,7 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
   const process = loadProcess(await readTextFolder(folder));
   const models = options.model.length > 0 ? options.model : OFFLINE_MODELS;
   const config = readConfiguration();
+  const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
     const { sessionId } = await startRun(store.database, {
@@ -78,6 +85,7 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
       allowDegraded: options.allowDegraded ?? false,
       untilStage: options.until ?? null,
       writer: options.writer ? findWriter(models, options.writer) : null,
+      alsoWrite: (tx, started) => setSessionBudgets(tx, store.tenantId, started.sessionId, budgets),
     });
     tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
     const drive = { sessionId, out: options.out, concurrency, config };
@@ -105,11 +113,12 @@ export function report(result: RunResult, options: { json?: boolean; out?: strin
   if (result.status === 'completed') return;
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
+  const more = result.gates.includes('budget') ? ' --budget MORE' : '';
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
     `The run is ${why}. ${result.failures.slice(0, 3).join(' ')} ` +
-      `Go on with: dialectic ${next} ${result.session}`,
+      `Go on with: dialectic ${next} ${result.session}${more}`,
     { details },
   );
 }
