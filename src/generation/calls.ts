@@ -131,6 +131,8 @@ export type CallEnd = Pick<ModelResult, 'finishReason' | 'usage'> & {
   readonly model: string;
   /** Null where nobody knows it: tokens count all the same. */
   readonly price: ModelPrice | null;
+  /** The provider's own name for the answer, to compare with its bill. */
+  readonly responseId: string | null;
 };
 
 /** Notes what became of a call and posts its cost, in the transaction that saves its chunk. */
@@ -139,7 +141,7 @@ export async function endCall(
   tenantId: string,
   callId: string,
   contributionId: string,
-  { usage, finishReason, model, price }: CallEnd,
+  { usage, finishReason, model, price, responseId }: CallEnd,
 ): Promise<void> {
   const cost = price && costMicros(usage, price);
   await tx.query(
@@ -161,7 +163,7 @@ export async function endCall(
   );
   const tokens = usage.inputTokens + usage.outputTokens;
   const key = { tenantId, callId, purpose: GENERATION };
-  const details = { model, price, usage };
+  const details = { model, price, usage, responseId };
   await postCall(tx, key, {
     usdMicros: cost ?? 0,
     tokens,

@@ -16,7 +16,8 @@ import { judge, type Verdict } from './judge.ts';
 export type Turn = {
   readonly view: ChainView;
   readonly callId: string;
-  readonly result: Pick<ModelResult, 'text' | 'finishReason' | 'usage'>;
+  readonly result: Pick<ModelResult, 'text' | 'finishReason' | 'usage'> &
+    Partial<Pick<ModelResult, 'raw'>>;
   readonly abandoned: boolean;
 };
 
@@ -37,9 +38,10 @@ export async function settleTurn(
       const chunk = { ...place, chainId: job.chainId, text, finishReason };
       // Nothing at all is no chunk, and nobody pays for it.
       const id = turn.abandoned && text === '' ? null : await saveContribution(tx, chunk);
-      const { model } = view.assembly;
+      const responseId = result.raw?.responseId ?? null;
+      const end = { finishReason, usage, price, model: view.assembly.model, responseId };
       if (id === null) await dropCall(tx, job.tenantId, callId);
-      else await endCall(tx, job.tenantId, callId, id, { finishReason, usage, model, price });
+      else await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
       const first = view.chunks[0]?.id ?? id!;

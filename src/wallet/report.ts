@@ -19,6 +19,8 @@ export type CallCostRow = {
   readonly posting: number | null;
   readonly estimated: boolean;
   readonly usage: TokenUsage | null;
+  /** The provider's own name for the answer. */
+  readonly responseId: string | null;
   readonly price: ModelPrice | null;
   /** What the ledger says that it cost, refunds taken off. */
   readonly usdMicros: number;
@@ -111,6 +113,7 @@ function readCalls(tx: Transaction, tenantId: string, sessionId: string) {
        coalesce(l.ordinal, 0) as lane, coalesce(j.payload->'planned'->>'identity', j.chain_id::text)
          as identity,
        p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
+       p.details->>'responseId' as "responseId",
        nullif(p.details->'price', 'null') as price,
        coalesce(e.usd, 0)::int8 as "usdMicros", coalesce(e.tokens, 0)::int8 as tokens
      from model_calls c
