@@ -77,9 +77,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 export const script: fc.Arbitrary<Script> = fc.record({
   commands: fc.array(command, { minLength: 1, maxLength: 90, size: 'max' }),
   repeated: fc.array(fc.record({ at: fc.nat(89), later: fc.nat(5) }), { maxLength: 10 }),
-  rush: fc.option(fc.record({ at: fc.nat(89), usd: fc.integer({ min: 1, max: 60 }) }), {
-    freq: 10,
-  }),
+  rush: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(null) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ at: fc.nat(89), usd: fc.integer({ min: 1, max: 60 }) }),
+    },
+  ),
 });
 
 /** The commands as they are sent: with repetitions, each exactly as it was the first time. */
