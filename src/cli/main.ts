@@ -11,6 +11,7 @@ import { recipeCommand } from './recipe.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
 import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
+import { walletCommand } from './wallet.ts';
 import { workerCommand } from './worker.ts';
 
 const packageFile = new URL('../../package.json', import.meta.url);
@@ -32,6 +33,7 @@ const program = new Command('dialectic')
   .addCommand(chooseCommand())
   .addCommand(iterateCommand())
   .addCommand(modelsCommand())
+  .addCommand(walletCommand())
   .addCommand(workerCommand())
   .addCommand(recipeCommand())
   .addCommand(doctorCommand())

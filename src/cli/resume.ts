@@ -2,13 +2,25 @@ import { Command } from 'commander';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
+import { approveSpending } from '../wallet/ledger.ts';
+import {
+  addBudgetOptions,
+  type BudgetOptions,
+  readBudgetOptions,
+  setSessionBudgets,
+} from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession, requireFolder } from './drive.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
 
-type GoOnOptions = { out?: string; concurrency: string; data?: string; json?: boolean };
+type GoOnOptions = BudgetOptions & {
+  out?: string;
+  concurrency: string;
+  data?: string;
+  json?: boolean;
+};
 
 /** `dialectic resume`: goes on with a session that was stopped, failed or paused. */
 export function resumeCommand(): Command {
@@ -17,6 +29,7 @@ export function resumeCommand(): Command {
     'go on with a session; nothing that succeeded is repeated',
     async (store, id) => {
       await store.database.asTenant(store.tenantId, async (tx) => {
+        await approveSpending(tx, store.tenantId, id);
         await removeGate(tx, store.tenantId, id);
         await retrySession(tx, store.tenantId, id);
       });
@@ -43,7 +56,7 @@ function goOnCommand(
   description: string,
   prepare: (store: OpenStore, sessionId: string) => Promise<void>,
 ): Command {
-  return new Command(verb)
+  return addBudgetOptions(new Command(verb))
     .description(description)
     .argument('[session]', 'its id or the end of it (default: the newest)')
     .option('-o, --out <dir>', 'the folder to write')
@@ -55,10 +68,14 @@ function goOnCommand(
       const config = readConfiguration();
       await requireFolder(options.out);
       await withStore(options.data, async (store) => {
-        const { id, status } = await findSession(store, session);
+        const { id, status, models } = await findSession(store, session);
         if (status === 'cancelled') {
           throw new DialecticError('conflict', 'A cancelled session cannot go on.');
         }
+        const budgets = await readBudgetOptions(options, models, config);
+        await store.database.asTenant(store.tenantId, (tx) =>
+          setSessionBudgets(tx, store.tenantId, id, budgets),
+        );
         await prepare(store, id);
         const drive = { sessionId: id, out: options.out, concurrency, config };
         report(await driveSession(store, drive), options);

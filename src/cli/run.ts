@@ -6,6 +6,12 @@ import { DialecticError } from '../platform/errors.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { Estimate } from '../wallet/estimate-types.ts';
+import {
+  addBudgetOptions,
+  type BudgetOptions,
+  readBudgetOptions,
+  setSessionBudgets,
+} from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession, requireFolder } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
@@ -13,18 +19,19 @@ import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
-type RunOptions = NewRunOptions & {
-  out?: string;
-  approve: 'stage' | 'none';
-  concurrency: string;
-  allowDegraded?: boolean;
-  data?: string;
-  json?: boolean;
-};
+type RunOptions = BudgetOptions &
+  NewRunOptions & {
+    out?: string;
+    approve: 'stage' | 'none';
+    concurrency: string;
+    allowDegraded?: boolean;
+    data?: string;
+    json?: boolean;
+  };
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
-  return new Command('run')
+  return addBudgetOptions(new Command('run'))
     .description('let models debate a brief and write the folder of documents')
     .argument('<brief>', 'a text file, or - for standard input')
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
@@ -54,6 +61,7 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
   const config = readConfiguration();
   requireModels(models, config);
   await requireFolder(options.out);
+  const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
     const planned: NewRun = {
@@ -61,6 +69,7 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
       tenantId: store.tenantId,
       reviewStages: options.approve === 'stage',
       allowDegraded: options.allowDegraded ?? false,
+      alsoWrite: (tx, started) => setSessionBudgets(tx, store.tenantId, started.sessionId, budgets),
     };
     const estimate = await estimateNewRun(store.database, planned, config);
     tell(summariseEstimate(estimate));
@@ -88,11 +97,12 @@ export function report(
   if (result.status === 'completed') return;
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
+  const more = result.gates.includes('budget') ? ' --budget MORE' : '';
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
     `The run is ${why}. ${result.failures.slice(0, 3).join(' ')} ` +
-      `Go on with: dialectic ${next} ${result.session}`,
+      `Go on with: dialectic ${next} ${result.session}${more}`,
     { details },
   );
 }

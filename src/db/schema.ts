@@ -52,6 +52,7 @@ export type Schema = {
     writer_lane_id: string | null;
     chosen_lane_id: string | null;
     chosen_by: 'ballots' | 'person' | null;
+    spending_approved: Generated<boolean>;
   };
   blobs: { tenant_id: string; hash: string; body: string };
   projects: {
@@ -120,7 +121,7 @@ export type Schema = {
     session_id: string;
     job_id: string;
     model: string;
-    purpose: 'document' | 'continuation' | 'repair';
+    purpose: 'document' | 'continuation' | 'repair' | 'compression' | 'embedding';
     status: Generated<'sent' | 'received' | 'failed' | 'cut'>;
     request_hash: string;
     contribution_id: string | null;
@@ -135,6 +136,65 @@ export type Schema = {
     finished_at: Date | null;
   };
   call_pieces: { tenant_id: string; call_id: string; seq: number; body: string };
+  accounts: {
+    tenant_id: string;
+    id: Generated<string>;
+    kind: 'user' | 'project' | 'platform' | 'provider';
+    owner: Generated<string>;
+    currency: 'USD' | 'token';
+    unlimited: boolean;
+    balance: Generated<number>;
+    held: Generated<number>;
+    entry_count: Generated<number>;
+    spending_share: Generated<number>;
+  };
+  postings: {
+    tenant_id: string;
+    id: ReadOnly<number>;
+    key: string;
+    kind: 'grant' | 'opening' | 'call' | 'refund';
+    content: string;
+    session_id: string | null;
+    call_id: string | null;
+    refunds: number | null;
+    estimated: Generated<boolean>;
+    details: Json;
+    created_at: Now;
+  };
+  entries: {
+    tenant_id: string;
+    posting_id: number;
+    account_id: string;
+    currency: 'USD' | 'token';
+    amount: number;
+    seq: ReadOnly<number>;
+    balance: ReadOnly<number>;
+  };
+  holds: {
+    tenant_id: string;
+    call_id: string;
+    purpose: string;
+    session_id: string | null;
+    provider: string;
+    status: Generated<'held' | 'posted' | 'void' | 'expired'>;
+    usd: number;
+    tokens: number;
+    input_usd: Generated<number>;
+    input_tokens: Generated<number>;
+    usd_account_id: string;
+    token_account_id: string;
+    created_at: Now;
+    settled_at: Date | null;
+  };
+  budgets: {
+    tenant_id: string;
+    scope: 'session' | 'project' | 'tenant';
+    owner_id: string;
+    currency: 'USD' | 'token';
+    amount: number;
+    spent: Generated<number>;
+    held: Generated<number>;
+  };
   feedback: {
     tenant_id: string;
     id: string;

@@ -1,34 +1,55 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
+import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
+import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { ModelRequest, ModelResult } from '../models/types.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { DialecticError } from '../platform/errors.ts';
-import { newId } from '../platform/ids.ts';
+import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
 
 const PIECE_BYTES = 2_000;
 const PIECE_MS = 1_000;
 
-/** Writes the row of a request before it leaves. */
-export async function beginCall(
-  database: Database,
-  job: Job,
-  request: ModelRequest,
-  purpose: CallPurpose,
-): Promise<string> {
-  const id = newId();
-  await database.asTenant(job.tenantId, async (tx) => {
+/** The purpose under which the ledger knows the cost of writing a text. */
+const GENERATION = 'generation';
+
+export type NewCall = {
+  readonly callId: string;
+  readonly request: ModelRequest;
+  readonly purpose: CallPurpose;
+  readonly provider: string;
+  /** What it may cost at most. */
+  readonly cost: WorstCase;
+};
+
+/** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
+export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
+  const { tenantId, sessionId } = job;
+  const { callId, request, purpose, provider, cost } = call;
+  return database.asTenant(tenantId, async (tx) => {
+    // Whoever takes the job over must see the row, or come before it.
+    const lease = await tx.query(
+      `select 1 from jobs where tenant_id = $1 and id = $2 and lease_token = $3
+         and status = 'processing' for share`,
+      [tenantId, job.id, job.leaseToken],
+    );
+    if (lease.length === 0) throw leaseLost(job);
+    const key = { tenantId, callId, purpose: GENERATION };
+    const automatic = purpose === 'repair';
+    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic });
+    if (held.outcome !== 'held') return held;
     const body = JSON.stringify({ system: request.system, messages: request.messages });
-    const requestHash = await saveBlob(tx, job.tenantId, body);
+    const requestHash = await saveBlob(tx, tenantId, body);
     await tx.query(
       `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
        values ($1, $2, $3, $4, $5, $6, $7)`,
-      [job.tenantId, id, job.sessionId, job.id, request.model, purpose, requestHash],
+      [tenantId, callId, sessionId, job.id, request.model, purpose, requestHash],
     );
+    return held;
   });
-  return id;
 }
 
 /**
@@ -105,16 +126,24 @@ export async function findAbandoned(
   return row && { callId: row.id, text: row.body };
 }
 
-/** Notes what became of a call, in the transaction that saves its chunk. */
+/** What a call brought, and what it is reckoned at. */
+export type CallEnd = Pick<ModelResult, 'finishReason' | 'usage'> & {
+  readonly model: string;
+  /** Null where nobody knows it: tokens count all the same. */
+  readonly price: ModelPrice | null;
+  /** The provider's own name for the answer, to compare with its bill. */
+  readonly responseId: string | null;
+};
+
+/** Notes what became of a call and posts its cost, in the transaction that saves its chunk. */
 export async function endCall(
   tx: Transaction,
   tenantId: string,
   callId: string,
-  contributionId: string | null,
-  result: Pick<ModelResult, 'finishReason' | 'usage'>,
-  costMicros: number | null,
+  contributionId: string,
+  { usage, finishReason, model, price, responseId }: CallEnd,
 ): Promise<void> {
-  const { usage, finishReason } = result;
+  const cost = price && costMicros(usage, price);
   await tx.query(
     `update model_calls set status = $3, contribution_id = $4, finish_reason = $5,
        input_tokens = $6, output_tokens = $7, cached_input_tokens = $8, usage_estimated = $9,
@@ -129,10 +158,29 @@ export async function endCall(
       usage.outputTokens,
       usage.cachedInputTokens,
       usage.estimated,
-      costMicros,
+      cost,
     ],
   );
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const key = { tenantId, callId, purpose: GENERATION };
+  const details = { model, price, usage, responseId };
+  await postCall(tx, key, {
+    usdMicros: cost ?? 0,
+    tokens,
+    estimated: usage.estimated,
+    details,
+  });
   await dropPieces(tx, tenantId, callId);
+}
+
+/** Notes that a call brought nothing before its process died: nobody pays for it. */
+export async function dropCall(tx: Transaction, tenantId: string, callId: string): Promise<void> {
+  await tx.query(
+    `update model_calls set status = 'failed', finish_reason = 'interrupted',
+       finished_at = app_now() where tenant_id = $1 and id = $2`,
+    [tenantId, callId],
+  );
+  await voidHold(tx, { tenantId, callId, purpose: GENERATION });
 }
 
 async function dropPieces(tx: Transaction, tenantId: string, callId: string): Promise<void> {
@@ -142,19 +190,28 @@ async function dropPieces(tx: Transaction, tenantId: string, callId: string): Pr
   ]);
 }
 
-/** Notes that a call brought nothing. */
+/**
+ * Notes that a call brought nothing, unless its job has another owner by now, who settles it: a
+ * process that was taken for dead may still speak up.
+ */
 export async function failCall(
   database: Database,
-  tenantId: string,
+  job: Job,
   callId: string,
   error: DialecticError,
 ): Promise<void> {
+  const { tenantId } = job;
   await database.asTenant(tenantId, async (tx) => {
-    await tx.query(
-      `update model_calls set status = 'failed', error = $3, finished_at = app_now()
-       where tenant_id = $1 and id = $2`,
-      [tenantId, callId, { code: error.code, message: error.message }],
+    const rows = await tx.query(
+      `update model_calls c set status = 'failed', error = $3, finished_at = app_now()
+       where c.tenant_id = $1 and c.id = $2 and c.status = 'sent' and exists (
+         select from jobs j where j.tenant_id = $1 and j.id = c.job_id
+           and (j.lease_token = $4 or is_over(j.status)))
+       returning c.id`,
+      [tenantId, callId, { code: error.code, message: error.message }, job.leaseToken],
     );
+    if (rows.length === 0) return;
     await dropPieces(tx, tenantId, callId);
+    await voidHold(tx, { tenantId, callId, purpose: GENERATION });
   });
 }

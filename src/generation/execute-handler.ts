@@ -3,11 +3,11 @@ import type { JobContext, JobHandler } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
-import { findWindow } from '../models/windows.ts';
 import { toDialecticError } from '../platform/errors.ts';
 import { assembleRequest } from './assemble.ts';
-import { beginCall, type CallPurpose, Checkpoint, failCall } from './calls.ts';
+import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
+import { reserveCall } from './reserve.ts';
 import { settleTurn, UNKNOWN_USAGE } from './settle.ts';
 
 export type GenerationDeps = {
@@ -29,9 +29,11 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
       const result = { text, finishReason: 'interrupted' as const, usage: UNKNOWN_USAGE };
       return settleTurn(context, { view, callId, result, abandoned: true }, config);
     }
-    const request = await limitOutput(assembleRequest(view.assembly), config);
-    const callId = await beginCall(database, job, request, purposeOf(view.standing));
-    const result = await call(deps, context, callId, request);
+    const wanted = assembleRequest(view.assembly);
+    const reserved = await reserveCall(deps, context, wanted, purposeOf(view.standing));
+    if (!reserved) return;
+    const { callId } = reserved;
+    const result = await call(deps, context, callId, reserved.request);
     const abandoned = context.signal.aborted;
     await settleTurn(context, { view, callId, result, abandoned }, config);
   };
@@ -40,12 +42,6 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
 function purposeOf({ problems, soFar }: Standing): CallPurpose {
   if (problems !== null) return 'repair';
   return soFar === '' ? 'document' : 'continuation';
-}
-
-/** Asks for as much as the model writes at most; without that some providers stop very early. */
-async function limitOutput(request: ModelRequest, config: ModelsConfig): Promise<ModelRequest> {
-  const { maxOutputTokens } = await findWindow(request.model, config);
-  return maxOutputTokens === null ? request : { ...request, maxOutputTokens };
 }
 
 async function call(
@@ -68,7 +64,7 @@ async function call(
   } catch (thrown) {
     await checkpoint.settled();
     const error = toDialecticError(thrown);
-    await failCall(database, job.tenantId, callId, error).catch(() => {});
+    await failCall(database, job, callId, error).catch(() => {});
     throw error;
   } finally {
     await checkpoint.settled();

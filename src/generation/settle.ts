@@ -1,13 +1,13 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import type { ChildJob, Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
-import { costMicros, findPrice } from '../models/prices.ts';
+import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
-import { endCall } from './calls.ts';
+import { dropCall, endCall } from './calls.ts';
 import type { ChainView, ExecutePayload } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -16,7 +16,8 @@ import { judge, type Verdict } from './judge.ts';
 export type Turn = {
   readonly view: ChainView;
   readonly callId: string;
-  readonly result: Pick<ModelResult, 'text' | 'finishReason' | 'usage'>;
+  readonly result: Pick<ModelResult, 'text' | 'finishReason' | 'usage'> &
+    Partial<Pick<ModelResult, 'raw'>>;
   readonly abandoned: boolean;
 };
 
@@ -35,10 +36,12 @@ export async function settleTurn(
     write: async (tx) => {
       const { text, finishReason } = result;
       const chunk = { ...place, chainId: job.chainId, text, finishReason };
-      // Nothing at all is no chunk, but the call was made and is accounted for.
+      // Nothing at all is no chunk, and nobody pays for it.
       const id = turn.abandoned && text === '' ? null : await saveContribution(tx, chunk);
-      const cost = price ? costMicros(usage, price) : null;
-      await endCall(tx, job.tenantId, callId, id, { finishReason, usage }, cost);
+      const responseId = result.raw?.responseId ?? null;
+      const end = { finishReason, usage, price, model: view.assembly.model, responseId };
+      if (id === null) await dropCall(tx, job.tenantId, callId);
+      else await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
       const first = view.chunks[0]?.id ?? id!;

@@ -1,4 +1,5 @@
 import { type ErrorCodeEntry, entry } from './error-code.ts';
+import { MONEY_ERROR_CODES } from './money-error-codes.ts';
 import { RECIPE_ERROR_CODES } from './recipe-error-codes.ts';
 import { STORAGE_ERROR_CODES } from './storage-error-codes.ts';
 
@@ -255,6 +256,7 @@ export const ERROR_CODES = {
     'Read the message; `dialectic resume` or `dialectic approve` goes on with it.',
   ),
   ...RECIPE_ERROR_CODES,
+  ...MONEY_ERROR_CODES,
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

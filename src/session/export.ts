@@ -18,6 +18,8 @@ export type ExportedDocument = {
   /** The Markdown; null where the recipe renders none or it has not been rendered yet. */
   readonly path: string | null;
   readonly dataPath: string;
+  /** What its calls cost; null where a price is unknown. */
+  readonly costUsd: number | null;
 };
 
 export type ExportedSession = {
@@ -40,6 +42,7 @@ export type DocumentRow = {
   markdown: string | null;
   responding_lane_id: string | null;
   chain_id: string | null;
+  cost_micros: number | null;
 };
 
 /** The tree that a person gets: everything that the session has made so far. */
@@ -109,6 +112,7 @@ function addDocument(
     version: row.version,
     path: path ?? null,
     dataPath,
+    costUsd: row.cost_micros === null ? null : row.cost_micros / 1e6,
   };
 }
 
@@ -122,10 +126,17 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   return tx.query<DocumentRow>(
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
        d.source_group, d.contribution_id, d.content, b.body as markdown,
-       j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id
+       j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
+       case when c.known then c.cost end as cost_micros
      from documents d
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
+     left join (
+       select k.chain_id, sum(m.cost_micros)::int8 as cost,
+         bool_and(m.cost_micros is not null or m.status = 'failed') as known
+       from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id
+       where m.tenant_id = $1 and m.session_id = $2 group by k.chain_id
+     ) c on c.chain_id = j.chain_id
      where d.tenant_id = $1 and d.session_id = $2 and not d.superseded
      order by d.iteration, d.identity`,
     [session.tenantId, session.id],

@@ -16,6 +16,12 @@ export function writeReadme(
   if (lanes.some(({ model }) => model.startsWith('offline/'))) {
     lines.push('**No language model wrote the documents of the offline participants.**', '');
   }
+  const costs = documents.map(({ costUsd }) => costUsd);
+  if (costs.length > 0) {
+    const sum = costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
+    const unknown = costs.includes(null) ? ', without those of unknown price' : '';
+    lines.push(`The documents cost $${sum.toFixed(4)} to write${unknown}.`, '');
+  }
   if (chosen) {
     const by =
       chosenBy === 'person' ? 'chosen by a person' : "chosen by the participants' rankings";

@@ -28,6 +28,8 @@ export type NewRun = {
   /** The lane (from 1) that alone goes on after the stage that the process names for it. */
   readonly writer?: number | null;
   readonly maxRunning?: number | null;
+  /** What else belongs to the start, a budget for example, before anything can run. */
+  readonly alsoWrite?: (tx: Transaction, started: StartedRun) => Promise<void>;
 };
 
 export type StartedRun = { readonly projectId: string; readonly sessionId: string };
@@ -63,6 +65,7 @@ export async function startRun(database: Database, run: NewRun): Promise<Started
       sessionId,
       stageKey: run.process.stages[0]!.key,
     });
+    await run.alsoWrite?.(tx, { projectId, sessionId });
     return { projectId, sessionId };
   });
 }

@@ -17,6 +17,7 @@ export type RunResult = {
     readonly version: number;
     readonly path: string | null;
     readonly dataPath: string;
+    readonly costUsd: number | null;
   }[];
   readonly chosen: { readonly lane: number; readonly model: string; readonly by: string } | null;
   readonly usage: {
@@ -45,7 +46,7 @@ export async function summarise(
     `select count(*) as calls, coalesce(sum(input_tokens), 0)::int8 as input,
        coalesce(sum(output_tokens), 0)::int8 as output,
        coalesce(sum(cached_input_tokens), 0)::int8 as cached,
-       case when bool_or(cost_micros is null and status = 'received') then null
+       case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
          else coalesce(sum(cost_micros), 0)::int8 end as cost
      from model_calls where tenant_id = $1 and session_id = $2`,
     key,
@@ -78,6 +79,7 @@ export async function summarise(
       version: document.version,
       path: document.path && place(document.path),
       dataPath: place(document.dataPath),
+      costUsd: document.costUsd,
     })),
     chosen: chosen
       ? { lane: chosen.ordinal, model: chosen.model, by: session.chosenBy ?? 'ballots' }

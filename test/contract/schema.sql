@@ -1,4 +1,14 @@
 -- tables and columns
+accounts.tenant_id uuid not null
+accounts.id uuid not null default gen_random_uuid()
+accounts.kind text not null
+accounts.owner text not null default ''::text
+accounts.currency text not null
+accounts.unlimited boolean not null
+accounts.balance bigint not null default 0
+accounts.held bigint not null default 0
+accounts.entry_count bigint not null default 0
+accounts.spending_share double precision not null default 0.2
 api_tokens.tenant_id uuid not null
 api_tokens.id uuid not null
 api_tokens.user_id uuid not null
@@ -10,6 +20,13 @@ api_tokens.revoked_at timestamp with time zone
 blobs.tenant_id uuid not null
 blobs.hash text not null
 blobs.body text not null
+budgets.tenant_id uuid not null
+budgets.scope text not null
+budgets.owner_id uuid not null
+budgets.currency text not null
+budgets.amount bigint not null
+budgets.spent bigint not null default 0
+budgets.held bigint not null default 0
 call_pieces.tenant_id uuid not null
 call_pieces.call_id uuid not null
 call_pieces.seq integer not null
@@ -47,6 +64,13 @@ documents.inputs jsonb not null default '[]'::jsonb
 documents.content json
 documents.markdown_hash text
 documents.created_at timestamp with time zone not null default app_now()
+entries.tenant_id uuid not null
+entries.posting_id bigint not null
+entries.account_id uuid not null
+entries.currency text not null
+entries.amount bigint not null
+entries.seq bigint not null
+entries.balance bigint not null
 events.tenant_id uuid not null
 events.tx xid8 not null default pg_current_xact_id()
 events.id bigint not null identity
@@ -63,6 +87,20 @@ feedback.document_id uuid
 feedback.question text
 feedback.body text not null
 feedback.created_at timestamp with time zone not null default app_now()
+holds.tenant_id uuid not null
+holds.call_id uuid not null
+holds.purpose text not null
+holds.session_id uuid
+holds.provider text not null
+holds.status text not null default 'held'::text
+holds.usd bigint not null
+holds.tokens bigint not null
+holds.input_usd bigint not null default 0
+holds.input_tokens bigint not null default 0
+holds.usd_account_id uuid not null
+holds.token_account_id uuid not null
+holds.created_at timestamp with time zone not null default app_now()
+holds.settled_at timestamp with time zone
 jobs.tenant_id uuid not null
 jobs.id uuid not null
 jobs.seq bigint not null identity
@@ -133,6 +171,17 @@ notices.topic text not null
 notices.details jsonb not null default '{}'::jsonb
 notices.created_at timestamp with time zone not null default app_now()
 notices.dismissed_at timestamp with time zone
+postings.tenant_id uuid not null
+postings.id bigint not null identity
+postings.key text not null
+postings.kind text not null
+postings.content text not null
+postings.session_id uuid
+postings.call_id uuid
+postings.refunds bigint
+postings.estimated boolean not null default false
+postings.details jsonb not null default '{}'::jsonb
+postings.created_at timestamp with time zone not null default app_now()
 projects.tenant_id uuid not null
 projects.id uuid not null
 projects.name text not null
@@ -173,6 +222,7 @@ sessions.until_stage text
 sessions.writer_lane_id uuid
 sessions.chosen_lane_id uuid
 sessions.chosen_by text
+sessions.spending_approved boolean not null default false
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -196,11 +246,26 @@ users.is_owner boolean not null default false
 users.created_at timestamp with time zone not null default app_now()
 
 -- constraints
+accounts accounts_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'token'::text])))
+accounts accounts_held_check CHECK ((held >= 0))
+accounts accounts_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'project'::text, 'platform'::text, 'provider'::text])))
+accounts accounts_never_negative CHECK ((unlimited OR (balance >= held)))
+accounts accounts_pkey PRIMARY KEY (tenant_id, id)
+accounts accounts_spending_share_check CHECK (((spending_share >= (0)::double precision) AND (spending_share <= (1)::double precision)))
+accounts accounts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+accounts accounts_tenant_id_id_currency_key UNIQUE (tenant_id, id, currency)
+accounts accounts_tenant_id_kind_owner_currency_key UNIQUE (tenant_id, kind, owner, currency)
 api_tokens api_tokens_pkey PRIMARY KEY (tenant_id, id)
 api_tokens api_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
 api_tokens api_tokens_token_hash_key UNIQUE (token_hash)
 blobs blobs_pkey PRIMARY KEY (tenant_id, hash)
 blobs blobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+budgets budgets_amount_check CHECK ((amount >= 0))
+budgets budgets_currency_check CHECK ((currency = ANY (ARRAY['USD'::text, 'token'::text])))
+budgets budgets_held_check CHECK ((held >= 0))
+budgets budgets_pkey PRIMARY KEY (tenant_id, scope, owner_id, currency)
+budgets budgets_scope_check CHECK ((scope = ANY (ARRAY['session'::text, 'project'::text, 'tenant'::text])))
+budgets budgets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 call_pieces call_pieces_pkey PRIMARY KEY (tenant_id, call_id, seq)
 call_pieces call_pieces_tenant_id_call_id_fkey FOREIGN KEY (tenant_id, call_id) REFERENCES model_calls(tenant_id, id)
 concurrency_limits concurrency_limits_max_running_check CHECK ((max_running > 0))
@@ -221,6 +286,10 @@ documents documents_tenant_id_markdown_hash_fkey FOREIGN KEY (tenant_id, markdow
 documents documents_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 documents documents_tenant_id_session_id_identity_version_key UNIQUE (tenant_id, session_id, identity, version)
 documents documents_version_check CHECK ((version > 0))
+entries entries_balanced TRIGGER DEFERRABLE INITIALLY DEFERRED
+entries entries_pkey PRIMARY KEY (tenant_id, account_id, seq)
+entries entries_tenant_id_account_id_currency_fkey FOREIGN KEY (tenant_id, account_id, currency) REFERENCES accounts(tenant_id, id, currency)
+entries entries_tenant_id_posting_id_fkey FOREIGN KEY (tenant_id, posting_id) REFERENCES postings(tenant_id, id)
 events events_kind_check CHECK ((kind <> ''::text))
 events events_pkey PRIMARY KEY (tenant_id, tx, id)
 events events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
@@ -229,6 +298,14 @@ feedback feedback_body_check CHECK ((body <> ''::text))
 feedback feedback_pkey PRIMARY KEY (tenant_id, id)
 feedback feedback_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id)
 feedback feedback_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+holds holds_pkey PRIMARY KEY (tenant_id, call_id, purpose)
+holds holds_status_check CHECK ((status = ANY (ARRAY['held'::text, 'posted'::text, 'void'::text, 'expired'::text])))
+holds holds_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+holds holds_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+holds holds_tenant_id_token_account_id_fkey FOREIGN KEY (tenant_id, token_account_id) REFERENCES accounts(tenant_id, id)
+holds holds_tenant_id_usd_account_id_fkey FOREIGN KEY (tenant_id, usd_account_id) REFERENCES accounts(tenant_id, id)
+holds holds_tokens_check CHECK ((tokens >= 0))
+holds holds_usd_check CHECK ((usd >= 0))
 jobs jobs_dependency_policy_check CHECK ((dependency_policy = ANY (ARRAY['all'::text, 'quorum'::text, 'any'::text])))
 jobs jobs_job_type_check CHECK ((job_type = ANY (ARRAY['PLAN'::text, 'EXECUTE'::text, 'RENDER'::text])))
 jobs jobs_max_attempts_check CHECK ((max_attempts > 0))
@@ -245,7 +322,7 @@ lanes lanes_pkey PRIMARY KEY (tenant_id, id)
 lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
 model_calls model_calls_pkey PRIMARY KEY (tenant_id, id)
-model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text])))
+model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text, 'compression'::text, 'embedding'::text])))
 model_calls model_calls_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'received'::text, 'failed'::text, 'cut'::text])))
 model_calls model_calls_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
 model_calls model_calls_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
@@ -255,6 +332,13 @@ notices notices_message_check CHECK ((message <> ''::text))
 notices notices_pkey PRIMARY KEY (tenant_id, id)
 notices notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
 notices notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+postings postings_key_check CHECK ((key <> ''::text))
+postings postings_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'opening'::text, 'call'::text, 'refund'::text])))
+postings postings_pkey PRIMARY KEY (tenant_id, id)
+postings postings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+postings postings_tenant_id_key_key UNIQUE (tenant_id, key)
+postings postings_tenant_id_refunds_fkey FOREIGN KEY (tenant_id, refunds) REFERENCES postings(tenant_id, id)
+postings postings_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 projects projects_name_check CHECK ((name <> ''::text))
 projects projects_pkey PRIMARY KEY (tenant_id, id)
 projects projects_tenant_id_brief_hash_fkey FOREIGN KEY (tenant_id, brief_hash) REFERENCES blobs(tenant_id, hash)
@@ -290,10 +374,14 @@ users users_tenant_id_email_key UNIQUE (tenant_id, email)
 users users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 
 -- indexes
+CREATE UNIQUE INDEX accounts_pkey ON public.accounts USING btree (tenant_id, id)
+CREATE UNIQUE INDEX accounts_tenant_id_id_currency_key ON public.accounts USING btree (tenant_id, id, currency)
+CREATE UNIQUE INDEX accounts_tenant_id_kind_owner_currency_key ON public.accounts USING btree (tenant_id, kind, owner, currency)
 CREATE UNIQUE INDEX api_tokens_pkey ON public.api_tokens USING btree (tenant_id, id)
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (token_hash)
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
 CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
+CREATE UNIQUE INDEX budgets_pkey ON public.budgets USING btree (tenant_id, scope, owner_id, currency)
 CREATE UNIQUE INDEX call_pieces_pkey ON public.call_pieces USING btree (tenant_id, call_id, seq)
 CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
 CREATE UNIQUE INDEX contributions_pkey ON public.contributions USING btree (tenant_id, id)
@@ -301,10 +389,14 @@ CREATE UNIQUE INDEX contributions_tenant_id_chain_id_ordinal_key ON public.contr
 CREATE INDEX documents_current ON public.documents USING btree (tenant_id, session_id) WHERE (NOT superseded)
 CREATE UNIQUE INDEX documents_pkey ON public.documents USING btree (tenant_id, id)
 CREATE UNIQUE INDEX documents_tenant_id_session_id_identity_version_key ON public.documents USING btree (tenant_id, session_id, identity, version)
+CREATE INDEX entries_of_posting ON public.entries USING btree (tenant_id, posting_id)
+CREATE UNIQUE INDEX entries_pkey ON public.entries USING btree (tenant_id, account_id, seq)
 CREATE UNIQUE INDEX events_pkey ON public.events USING btree (tenant_id, tx, id)
 CREATE INDEX events_topic ON public.events USING btree (tenant_id, topic, tx, id)
 CREATE INDEX feedback_of_session ON public.feedback USING btree (tenant_id, session_id)
 CREATE UNIQUE INDEX feedback_pkey ON public.feedback USING btree (tenant_id, id)
+CREATE INDEX holds_open ON public.holds USING btree (tenant_id, session_id) WHERE (status = 'held'::text)
+CREATE UNIQUE INDEX holds_pkey ON public.holds USING btree (tenant_id, call_id, purpose)
 CREATE INDEX jobs_at_barrier ON public.jobs USING btree (stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
 CREATE INDEX jobs_children ON public.jobs USING btree (parent_job_id, status) WHERE (counts AND (parent_job_id IS NOT NULL))
 CREATE INDEX jobs_due ON public.jobs USING btree (session_id, run_after, seq) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text]))
@@ -323,6 +415,10 @@ CREATE INDEX model_calls_of_session ON public.model_calls USING btree (tenant_id
 CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (tenant_id, id)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (tenant_id, id)
+CREATE INDEX postings_of_session ON public.postings USING btree (tenant_id, session_id) WHERE (session_id IS NOT NULL)
+CREATE UNIQUE INDEX postings_pkey ON public.postings USING btree (tenant_id, id)
+CREATE INDEX postings_refunded ON public.postings USING btree (tenant_id, refunds) WHERE (refunds IS NOT NULL)
+CREATE UNIQUE INDEX postings_tenant_id_key_key ON public.postings USING btree (tenant_id, key)
 CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (tenant_id, id)
 CREATE UNIQUE INDEX recipe_stages_pkey ON public.recipe_stages USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX recipe_versions_pkey ON public.recipe_versions USING btree (tenant_id, hash)
@@ -340,19 +436,24 @@ CREATE UNIQUE INDEX users_pkey ON public.users USING btree (tenant_id, id)
 CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenant_id, email)
 
 -- row-level security
+accounts enabled=t forced=t
 api_tokens enabled=t forced=t
 blobs enabled=t forced=t
+budgets enabled=t forced=t
 call_pieces enabled=t forced=t
 concurrency_limits enabled=t forced=t
 contributions enabled=t forced=t
 documents enabled=t forced=t
+entries enabled=t forced=t
 events enabled=t forced=t
 feedback enabled=t forced=t
+holds enabled=t forced=t
 jobs enabled=t forced=t
 lane_steps enabled=t forced=t
 lanes enabled=t forced=t
 model_calls enabled=t forced=t
 notices enabled=t forced=t
+postings enabled=t forced=t
 projects enabled=t forced=t
 recipe_stages enabled=t forced=t
 recipe_versions enabled=t forced=t
@@ -365,17 +466,21 @@ tenants enabled=t forced=t
 users enabled=t forced=t
 
 -- policies
+accounts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+budgets tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 documents tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+entries tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 feedback tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+holds tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
@@ -384,6 +489,7 @@ lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_te
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+postings tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 projects tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_stages tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_versions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -398,17 +504,21 @@ users dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 
 -- grants
+accounts dialectic_app INSERT, SELECT, UPDATE
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
 blobs dialectic_app INSERT, SELECT
+budgets dialectic_app DELETE, INSERT, SELECT, UPDATE
 call_pieces dialectic_app DELETE, INSERT, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
 concurrency_limits dialectic_worker SELECT, UPDATE
 contributions dialectic_app INSERT, SELECT
 documents dialectic_app INSERT, SELECT, UPDATE
+entries dialectic_app INSERT, SELECT
 events dialectic_app INSERT, SELECT
 events dialectic_worker INSERT, SELECT
 feedback dialectic_app INSERT, SELECT
+holds dialectic_app INSERT, SELECT, UPDATE
 jobs dialectic_app INSERT, SELECT, UPDATE
 jobs dialectic_worker INSERT, SELECT, UPDATE
 lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
@@ -417,6 +527,7 @@ lanes dialectic_app INSERT, SELECT
 model_calls dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
+postings dialectic_app INSERT, SELECT
 projects dialectic_app INSERT, SELECT, UPDATE
 recipe_stages dialectic_app INSERT, SELECT
 recipe_versions dialectic_app INSERT, SELECT
@@ -433,19 +544,61 @@ users dialectic_app DELETE, INSERT, SELECT, UPDATE
 users dialectic_auth INSERT, SELECT
 
 -- triggers
+CREATE TRIGGER accounts_follow BEFORE UPDATE ON public.accounts FOR EACH ROW WHEN (((pg_trigger_depth() = 0) AND ((old.balance <> new.balance) OR (old.entry_count <> new.entry_count)))) EXECUTE FUNCTION refuse_ledger_change()
+CREATE CONSTRAINT TRIGGER entries_balanced AFTER INSERT ON public.entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_balanced()
+CREATE TRIGGER entries_book BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION book_entry()
+CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
 CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.parent_job_id IS NULL) AND (new.lane_id IS NULL) AND (new.stage_run_id IS NOT NULL))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
+CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 
 -- functions
+CREATE OR REPLACE FUNCTION public.add_to_budgets(of_tenant uuid, of_session uuid, held_usd bigint, held_tokens bigint, spent_usd bigint, spent_tokens bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from budgets b where b.tenant_id = of_tenant) then
+    update budgets b set
+      held = b.held + case b.currency when 'USD' then held_usd else held_tokens end,
+      spent = b.spent + case b.currency when 'USD' then spent_usd else spent_tokens end
+    from budgets_of(of_tenant, of_session) as mine
+    where b.tenant_id = mine.tenant_id and b.scope = mine.scope and b.owner_id = mine.owner_id
+      and b.currency = mine.currency;
+  end if;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.app_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('dialectic.now'::text, true), ''::text))::timestamp with time zone, statement_timestamp())
+CREATE OR REPLACE FUNCTION public.book_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update accounts a set balance = a.balance + new.amount, entry_count = a.entry_count + 1
+  where a.tenant_id = new.tenant_id and a.id = new.account_id
+  returning a.entry_count, a.balance into new.seq, new.balance;
+  return new;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.budgets_of(of_tenant uuid, of_session uuid)
+ RETURNS SETOF budgets
+ LANGUAGE sql
+ STABLE ROWS 1
+AS $function$
+  select b.* from budgets b
+  where b.tenant_id = of_tenant and (b.scope, b.owner_id) in (
+    ('tenant', of_tenant), ('session', of_session),
+    ('project', (select s.project_id from sessions s
+      where s.tenant_id = of_tenant and s.id = of_session)))
+$function$
 CREATE OR REPLACE FUNCTION public.cancel_children(ended job_end[])
  RETURNS void
  LANGUAGE plpgsql
@@ -482,6 +635,42 @@ begin
       null;
     end;
   end loop;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.charge(of_tenant uuid, of_posting bigint, payer_id uuid, of_provider text, of_currency text, cost bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  paid bigint;
+begin
+  if cost = 0 then
+    return;
+  end if;
+  select case when a.unlimited then cost else least(cost, a.balance - a.held) end into paid
+  from accounts a where a.tenant_id = of_tenant and a.id = payer_id;
+  insert into entries (tenant_id, posting_id, account_id, currency, amount)
+  select of_tenant, of_posting, side.account_id, of_currency, side.amount
+  from (values (1, payer_id, -paid),
+    (2, open_account(of_tenant, 'provider', of_provider, of_currency, true), cost),
+    (3, case when paid < cost then open_account(of_tenant, 'platform', '', of_currency, true) end,
+      paid - cost)) as side (place, account_id, amount)
+  where side.amount <> 0 order by side.place;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.check_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from entries e
+    where e.tenant_id = new.tenant_id and e.posting_id = new.posting_id
+    group by e.currency having sum(e.amount) <> 0)
+  then
+    raise exception 'the entries of posting % do not sum to zero', new.posting_id
+      using errcode = 'DX000', hint = 'ledger_unbalanced';
+  end if;
+  return null;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.children_by_step(of_tenant uuid, of_parent uuid)
@@ -629,6 +818,25 @@ begin
     returning j.*;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+begin
+  if hold.status = 'held' then
+    perform release_hold(hold, to_status);
+    perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, 0, 0);
+    return true;
+  end if;
+  if hold.status = 'posted' and to_status = 'void' then
+    raise exception 'the hold of call % is posted', of_call
+      using errcode = 'DX000', hint = 'hold_closed';
+  end if;
+  return hold.status <> 'posted';
+end
+$function$
 CREATE OR REPLACE FUNCTION public.complete_empty_step(of_tenant uuid, of_run uuid, of_lane uuid, of_step text)
  RETURNS void
  LANGUAGE plpgsql
@@ -687,6 +895,34 @@ begin
   values (new.tenant_id, 'session/' || new.session_id, 'session-changed',
     jsonb_build_object('status', 'failed', 'error', new.error));
   return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.grant_funds(of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of_content text := concat_ws('/', 'grant', of_project, of_currency, amount);
+  wallet uuid := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
+    coalesce(of_project::text, ''), of_currency, of_project is null);
+  known bigint;
+  missing bigint;
+begin
+  perform 1 from accounts a where a.tenant_id = of_tenant and a.id = wallet for update;
+  known := replayed_posting(of_tenant, of_key, of_content);
+  if known is not null then
+    return known;
+  end if;
+  select a.held - a.balance into missing from accounts a
+  where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
+  if missing <> 0 then
+    perform move_funds(of_tenant, 'opening/' || of_key, 'opening', of_content, wallet, of_currency,
+      missing, about);
+  end if;
+  known := move_funds(of_tenant, of_key, 'grant', of_content, wallet, of_currency, amount, about);
+  update accounts a set unlimited = false
+  where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
+  return known;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.handle_job_completion()
@@ -813,6 +1049,60 @@ begin
   return null;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  known holds;
+  home record;
+  usd accounts;
+  tok accounts;
+begin
+  select s.project_id, s.spending_approved into home from sessions s
+  where s.tenant_id = of_tenant and s.id = of_session;
+  usd := lock_payer(of_tenant, home.project_id, 'USD');
+  tok := lock_payer(of_tenant, home.project_id, 'token');
+  select h.* into known from holds h
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+  if found then
+    if (known.session_id, known.provider, known.usd, known.tokens)
+      is distinct from (of_session, of_provider, worst_usd, worst_tokens)
+    then
+      raise exception 'call % already has another hold', of_call
+        using errcode = 'DX000', hint = 'idempotency_mismatch';
+    end if;
+    outcome := known.status;
+    return;
+  end if;
+
+  automatic := automatic and home.spending_approved is not true;
+  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
+      worst_usd, worst_tokens, automatic) as w;
+  end if;
+  if outcome is not null and outcome <> 'approval'
+    and settle_left_holds(of_tenant, usd.id, tok.id) > 0
+  then
+    usd := lock_payer(of_tenant, home.project_id, 'USD');
+    tok := lock_payer(of_tenant, home.project_id, 'token');
+    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
+      worst_usd, worst_tokens, automatic) as w;
+  end if;
+  if outcome is not null then
+    return;
+  end if;
+
+  update accounts a set held = a.held + case a.id when usd.id then worst_usd else worst_tokens end
+  where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
+  perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
+    input_tokens, usd_account_id, token_account_id)
+  values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
+    in_tokens, usd.id, tok.id);
+  outcome := 'held';
+end
+$function$
 CREATE OR REPLACE FUNCTION public.is_open(status text)
  RETURNS boolean
  LANGUAGE sql
@@ -823,6 +1113,18 @@ CREATE OR REPLACE FUNCTION public.is_over(status text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text]))
+CREATE OR REPLACE FUNCTION public.is_within(of_tenant uuid, of_session uuid, of_scope text, of_owner uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case of_scope
+    when 'tenant' then true
+    when 'session' then of_session is not distinct from of_owner
+    else exists (select from sessions s where s.tenant_id = of_tenant and s.id = of_session
+      and s.project_id = of_owner)
+  end
+$function$
 CREATE OR REPLACE PROCEDURE public.isolate_table(IN table_name text, IN privileges text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -838,11 +1140,81 @@ begin
   execute format('grant %s on %I to dialectic_app', privileges, table_name);
 end
 $procedure$
+CREATE OR REPLACE FUNCTION public.lock_budgets(of_tenant uuid, of_session uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from budgets b where b.tenant_id = of_tenant) then
+    return false;
+  end if;
+  perform 1 from budgets b
+  where (b.tenant_id, b.scope, b.owner_id, b.currency) in (
+    select m.tenant_id, m.scope, m.owner_id, m.currency from budgets_of(of_tenant, of_session) m)
+  order by b.scope, b.owner_id, b.currency for update;
+  return true;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
+ RETURNS holds
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hold holds;
+begin
+  perform 1 from accounts a join holds h on a.id in (h.usd_account_id, h.token_account_id)
+  where a.tenant_id = of_tenant and h.tenant_id = of_tenant and h.call_id = of_call
+    and h.purpose = of_purpose
+  order by a.currency = 'token' for update of a;
+  select h.* into hold from holds h
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+  if not found then
+    raise exception 'call % has no hold', of_call using errcode = 'DX000', hint = 'hold_missing';
+  end if;
+  return hold;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.lock_payer(of_tenant uuid, of_project uuid, of_currency text)
+ RETURNS accounts
+ LANGUAGE plpgsql
+AS $function$
+declare
+  payer accounts;
+begin
+  loop
+    select a.* into payer from accounts a
+    where a.tenant_id = of_tenant and a.currency = of_currency
+      and ((a.kind = 'user' and a.owner = '') or (a.kind = 'project' and a.owner = of_project::text))
+    order by a.kind = 'user' limit 1 for update;
+    if found then
+      return payer;
+    end if;
+    perform open_account(of_tenant, 'user', '', of_currency, true);
+  end loop;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.may_follow(from_status text, to_status text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE from_status WHEN 'pending'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'retrying'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_next_step'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_continuation'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'processing'::text THEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text, 'retrying'::text, 'pending'::text, 'pending_next_step'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])) WHEN 'waiting_for_children'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_lanes'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_prerequisite'::text THEN (to_status = ANY (ARRAY['pending'::text, 'cancelled'::text, 'failed'::text])) WHEN 'completed'::text THEN (to_status = 'superseded'::text) WHEN 'failed'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) WHEN 'cancelled'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) ELSE false END
+CREATE OR REPLACE FUNCTION public.move_funds(of_tenant uuid, of_key text, of_kind text, of_content text, wallet uuid, of_currency text, amount bigint, about jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  made bigint;
+begin
+  insert into postings (tenant_id, key, kind, content, details)
+  values (of_tenant, of_key, of_kind, of_content, about) returning id into made;
+  insert into entries (tenant_id, posting_id, account_id, currency, amount)
+  values (of_tenant, made, wallet, of_currency, amount);
+  insert into entries (tenant_id, posting_id, account_id, currency, amount)
+  values (of_tenant, made, open_account(of_tenant, 'platform', '', of_currency, true), of_currency,
+    -amount);
+  return made;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.notify_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -856,6 +1228,24 @@ begin
   return null;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.open_account(of_tenant uuid, of_kind text, of_owner text, of_currency text, without_limit boolean)
+ RETURNS uuid
+ LANGUAGE plpgsql
+AS $function$
+declare
+  found_id uuid;
+begin
+  loop
+    select a.id into found_id from accounts a where a.tenant_id = of_tenant and a.kind = of_kind
+      and a.owner = of_owner and a.currency = of_currency;
+    if found then
+      return found_id;
+    end if;
+    insert into accounts (tenant_id, kind, owner, currency, unlimited)
+    values (of_tenant, of_kind, of_owner, of_currency, without_limit) on conflict do nothing;
+  end loop;
+end
+$function$
 CREATE OR REPLACE PROCEDURE public.open_table(IN table_name text, IN to_role text, IN privileges text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -867,6 +1257,88 @@ begin
   execute format('grant %s on %I to %I', privileges, table_name, to_role);
 end
 $procedure$
+CREATE OR REPLACE FUNCTION public.post_call(of_tenant uuid, of_call uuid, of_purpose text, cost_usd bigint, cost_tokens bigint, is_estimated boolean, about jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+  of_key text := of_call || '/' || of_purpose;
+  of_content text := concat_ws('/', cost_usd, cost_tokens, is_estimated);
+  made bigint;
+begin
+  if hold.status = 'posted' then
+    return replayed_posting(of_tenant, of_key, of_content);
+  end if;
+  if hold.status <> 'held' then
+    raise exception 'the hold of call % is %', of_call, hold.status
+      using errcode = 'DX000', hint = 'hold_closed';
+  end if;
+  perform release_hold(hold, 'posted');
+  perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, cost_usd, cost_tokens);
+  insert into postings (tenant_id, key, kind, content, session_id, call_id, estimated, details)
+  values (of_tenant, of_key, 'call', of_content, hold.session_id, of_call, is_estimated, about)
+  returning id into made;
+  perform charge(of_tenant, made, hold.usd_account_id, hold.provider, 'USD', cost_usd);
+  perform charge(of_tenant, made, hold.token_account_id, hold.provider, 'token', cost_tokens);
+  return made;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.refund_call(of_tenant uuid, of_key text, of_posting bigint, back_usd bigint, back_tokens bigint, about jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of_content text := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
+  made bigint;
+  charged record;
+  side record;
+begin
+  perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
+    and a.id in (select e.account_id from entries e
+      where e.tenant_id = of_tenant and e.posting_id = of_posting)
+  order by a.currency = 'token' for update;
+  made := replayed_posting(of_tenant, of_key, of_content);
+  if made is not null then
+    return made;
+  end if;
+  select p.session_id, h.provider into charged from postings p
+  join holds h on h.tenant_id = of_tenant and p.key = h.call_id || '/' || h.purpose
+    and h.call_id = p.call_id
+  where p.tenant_id = of_tenant and p.id = of_posting and p.kind = 'call';
+  if not found then
+    raise exception 'no call was posted as %', of_posting using errcode = 'DX000', hint = 'not_found';
+  end if;
+  perform lock_budgets(of_tenant, charged.session_id);
+  insert into postings (tenant_id, key, kind, content, session_id, refunds, details)
+  values (of_tenant, of_key, 'refund', of_content, charged.session_id, of_posting, about)
+  returning id into made;
+  for side in
+    select back.currency, back.amount, (
+      select a.id from entries e join accounts a on a.tenant_id = of_tenant and a.id = e.account_id
+      where e.tenant_id = of_tenant and e.posting_id = of_posting and e.currency = back.currency
+        and a.kind in ('user', 'project')) as payer
+    from (values ('USD', back_usd), ('token', back_tokens)) as back (currency, amount)
+    where back.amount > 0
+  loop
+    if side.payer is null or side.amount > coalesce((select -sum(e.amount) from entries e
+      join postings p on p.tenant_id = of_tenant and p.id = e.posting_id
+      where e.tenant_id = of_tenant and (p.id = of_posting or p.refunds = of_posting)
+        and e.account_id = side.payer), 0)
+    then
+      raise exception 'more than was paid cannot be given back'
+        using errcode = 'DX000', hint = 'refund_too_large';
+    end if;
+    insert into entries (tenant_id, posting_id, account_id, currency, amount)
+    values (of_tenant, made, side.payer, side.currency, side.amount);
+    insert into entries (tenant_id, posting_id, account_id, currency, amount)
+    values (of_tenant, made, open_account(of_tenant, 'provider', charged.provider, side.currency,
+      true), side.currency, -side.amount);
+  end loop;
+  perform add_to_budgets(of_tenant, charged.session_id, 0, 0, -back_usd, -back_tokens);
+  return made;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -876,6 +1348,15 @@ begin
     using errcode = 'DX000', hint = 'access_denied';
 end
 $function$
+CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% on % is refused: what was posted stays', tg_op, tg_table_name
+    using errcode = 'DX000', hint = 'ledger_append_only';
+end
+$function$
 CREATE OR REPLACE FUNCTION public.refuse_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -883,6 +1364,35 @@ AS $function$
 begin
   raise exception 'a job that is % cannot become %', old.status, new.status
     using errcode = 'DX000', hint = 'job_transition_refused';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.release_hold(hold holds, to_status text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update holds h set status = to_status, settled_at = app_now()
+  where h.tenant_id = hold.tenant_id and h.call_id = hold.call_id and h.purpose = hold.purpose;
+  update accounts a
+  set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
+  where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
+  perform lock_budgets(hold.tenant_id, hold.session_id);
+end
+$function$
+CREATE OR REPLACE FUNCTION public.replayed_posting(of_tenant uuid, of_key text, of_content text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  known record;
+begin
+  select p.id, p.content into known from postings p where p.tenant_id = of_tenant and p.key = of_key;
+  if known.content <> of_content then
+    raise exception 'the key % already stands for another posting', of_key
+      using errcode = 'DX000', hint = 'idempotency_mismatch';
+  end if;
+  return known.id;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean)
@@ -910,6 +1420,32 @@ AS $function$
     returning 1
   )
   select count(*) from requeued
+$function$
+CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_owner uuid, of_currency text, of_amount bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform open_account(of_tenant, 'user', '', 'USD', true);
+  perform open_account(of_tenant, 'user', '', 'token', true);
+  perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
+  order by a.currency = 'token', a.kind, a.owner for update;
+  if of_amount is null then
+    delete from budgets b where b.tenant_id = of_tenant and b.scope = of_scope
+      and b.owner_id = of_owner and b.currency = of_currency;
+    return;
+  end if;
+  insert into budgets (tenant_id, scope, owner_id, currency, amount, spent, held)
+  select of_tenant, of_scope, of_owner, of_currency, of_amount,
+    (select coalesce(sum(e.amount), 0) from postings p
+     join entries e on e.tenant_id = of_tenant and e.posting_id = p.id and e.currency = of_currency
+     join accounts a on a.tenant_id = of_tenant and a.id = e.account_id and a.kind = 'provider'
+     where p.tenant_id = of_tenant and is_within(of_tenant, p.session_id, of_scope, of_owner)),
+    (select coalesce(sum(case of_currency when 'USD' then h.usd else h.tokens end), 0) from holds h
+     where h.tenant_id = of_tenant and h.status = 'held'
+       and is_within(of_tenant, h.session_id, of_scope, of_owner))
+  on conflict (tenant_id, scope, owner_id, currency) do update set amount = excluded.amount;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.settle_lanes(ended job_end[])
  RETURNS void
@@ -958,6 +1494,46 @@ begin
   from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
   where w.tenant_id = e.tenant_id and w.stage_run_id = e.stage_run_id
     and w.status = 'waiting_for_lanes';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.settle_left_holds(of_tenant uuid, usd_payer uuid, token_payer uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  h record;
+  tokens_out bigint;
+  cost bigint;
+  settled int := 0;
+begin
+  for h in
+    select l.*, c.model, (select coalesce(sum(length(p.body)), 0) from call_pieces p
+      where p.tenant_id = of_tenant and p.call_id = l.call_id) as chars
+    from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+    join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+      and (usd_payer is null or (l.usd_account_id, l.token_account_id) = (usd_payer, token_payer))
+    order by l.call_id
+  loop
+    tokens_out := least((h.chars + 3) / 4, h.tokens - h.input_tokens);
+    cost := h.input_usd + case when tokens_out = 0 then 0
+      else ceil((h.usd - h.input_usd)::numeric * tokens_out / (h.tokens - h.input_tokens)) end;
+    update model_calls c set finished_at = app_now(), usage_estimated = h.chars > 0,
+      status = case when h.chars > 0 then 'cut' else 'failed' end,
+      input_tokens = case when h.chars > 0 then h.input_tokens end,
+      output_tokens = case when h.chars > 0 then tokens_out end,
+      cost_micros = case when h.chars > 0 then cost else 0 end,
+      error = '{"code": "lease_lost", "message": "Nobody was left to receive the answer."}'
+    where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
+    if h.chars > 0 then
+      perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,
+        jsonb_build_object('model', h.model));
+    else
+      perform close_hold(of_tenant, h.call_id, h.purpose, 'expired');
+    end if;
+    settled := settled + 1;
+  end loop;
+  return settled;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.settle_parents(ended job_end[])
@@ -1078,4 +1654,27 @@ begin
   ) as s
   where p.tenant_id = of_tenant and p.id = of_parent;
 end
+$function$
+CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, usd accounts, tok accounts, worst_usd bigint, worst_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  select case
+      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.short and not l.busy), 'wait')
+      when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
+    end,
+    min(l.available) filter (where l.currency = 'USD'),
+    min(l.available) filter (where l.currency = 'token')
+  from (
+    select k.*, k.needed > 0 and k.available < k.needed as short from (
+      select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
+        b.held > 0 as busy, null::double precision as share,
+        case b.currency when 'USD' then worst_usd else worst_tokens end as needed
+      from budgets_of(of_tenant, of_session) as b
+      union all
+      select 'funds', a.currency, a.balance - a.held, a.held > 0, a.spending_share,
+        case a.currency when 'USD' then worst_usd else worst_tokens end
+      from unnest(array[usd, tok]) as a where not a.unlimited
+    ) as k
+  ) as l
 $function$

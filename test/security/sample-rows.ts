@@ -17,7 +17,16 @@ const ALLOWED: Record<string, string> = {
   'jobs.job_type': 'EXECUTE',
   'documents.kind': 'document',
   'model_calls.purpose': 'document',
+  'accounts.kind': 'user',
+  'accounts.currency': 'USD',
+  'postings.kind': 'grant',
+  'entries.amount': '0', // whatever else a posting has must sum to zero
+  'budgets.scope': 'tenant',
+  'budgets.currency': 'USD',
 };
+
+/** References that a trigger holds instead of a foreign key. */
+const HELD_BY_TRIGGER: Record<string, string> = { 'jobs.chain_id': 'jobs.id' };
 
 const BY_TYPE: Record<string, () => unknown> = {
   uuid: () => randomUUID(),
@@ -60,7 +69,9 @@ export async function insertSampleRows(tx: Transaction, tenantId: string): Promi
   const made = new Map<string, unknown>();
   for (const table of await tenantTables(tx)) {
     const row = await sampleRow(tx, table, tenantId, made);
-    await insertRow(tx, table, row);
+    // What the database gave the row itself, an id for example, is what others refer to.
+    const stored = await insertRow(tx, table, row);
+    for (const [column, value] of Object.entries(stored)) made.set(`${table}.${column}`, value);
   }
 }
 
@@ -95,19 +106,26 @@ export async function sampleRow(
 }
 
 function sampleValue(column: Column, made: ReadonlyMap<string, unknown>): unknown {
-  if (column.references && made.has(column.references)) return made.get(column.references);
-  const allowed = ALLOWED[`${column.table_name}.${column.column_name}`];
+  const name = `${column.table_name}.${column.column_name}`;
+  const references = column.references ?? HELD_BY_TRIGGER[name];
+  if (references && made.has(references)) return made.get(references);
+  const allowed = ALLOWED[name];
   if (allowed !== undefined) return allowed;
   const make = BY_TYPE[column.type];
-  if (!make) throw new Error(`no sample value for ${column.table_name}.${column.column_name}`);
+  if (!make) throw new Error(`no sample value for ${name}`);
   return make();
 }
 
-export async function insertRow(tx: Transaction, table: string, row: Record<string, unknown>) {
+export async function insertRow(
+  tx: Transaction,
+  table: string,
+  row: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
   const columns = Object.keys(row);
   const marks = columns.map((_, index) => `$${index + 1}`);
-  await tx.query(
-    `insert into ${table} (${columns.join(', ')}) values (${marks.join(', ')})`,
+  const [stored] = await tx.query<Record<string, unknown>>(
+    `insert into ${table} (${columns.join(', ')}) values (${marks.join(', ')}) returning *`,
     Object.values(row),
   );
+  return stored!;
 }

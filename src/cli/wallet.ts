@@ -1,0 +1,181 @@
+import { Command } from 'commander';
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { formatAmount, parseAmount } from '../wallet/amounts.ts';
+import { readBalances, readBudgets, readHistory } from '../wallet/balances.ts';
+import { settleLeftHolds } from '../wallet/holds.ts';
+import { grantFunds, removeLimit, setBudget, setSpendingShare } from '../wallet/ledger.ts';
+import { reportCosts } from '../wallet/report.ts';
+import { toCsv } from './csv.ts';
+import { printResult } from './output.ts';
+import { findSession } from './sessions.ts';
+import { type OpenStore, withStore } from './store.ts';
+import { BALANCE_COLUMNS, CALL_COLUMNS, describeReport, HISTORY_COLUMNS } from './wallet-text.ts';
+
+type Options = {
+  data?: string;
+  json?: boolean;
+  csv?: boolean;
+  tokens?: boolean;
+  project?: string;
+  key?: string;
+  note?: string;
+  limit?: string;
+};
+
+/** `dialectic wallet`: what there is, what moved, what a session cost and why. */
+export function walletCommand(): Command {
+  const wallet = new Command('wallet').description('balances, budgets and what a session cost');
+  const verb = (name: string, description: string): Command =>
+    wallet
+      .command(name)
+      .description(description)
+      .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+      .option('--json', 'print the result as JSON');
+  verb('balance', 'show every account and budget')
+    .option('--csv', 'print a table for spreadsheets')
+    .action((options: Options) => withStore(options.data, (store) => balance(store, options)));
+  verb('history', 'show what moved on the wallet, the newest first')
+    .option('--csv', 'print a table for spreadsheets')
+    .option('-n, --limit <n>', 'how many lines', '50')
+    .action((options: Options) => withStore(options.data, (store) => history(store, options)));
+  verb('report', 'explain what a session cost, call by call')
+    .argument('[session]', 'its id or the end of it (default: the newest)')
+    .option('--csv', 'print a table for spreadsheets')
+    .action((session: string | undefined, options: Options) =>
+      withStore(options.data, (store) => report(store, session, options)),
+    );
+  verb('grant', 'add to the wallet, which has a limit from then on')
+    .argument('<amount>', 'dollars, or tokens with --tokens; `unlimited` takes the limit away')
+    .option('--tokens', 'tokens instead of dollars')
+    .option('--project <id>', 'a wallet for this project alone')
+    .option('--key <text>', 'the same key grants only once')
+    .option('--note <text>', 'what it is for')
+    .action((amount: string, options: Options) =>
+      withStore(options.data, (store) => grant(store, amount, options)),
+    );
+  verb('budget', 'cap all spending, or that of a project')
+    .argument('<amount>', 'dollars in all, or tokens with --tokens; `none` takes the cap away')
+    .option('--tokens', 'tokens instead of dollars')
+    .option('--project <id>', 'the project to cap')
+    .action((amount: string, options: Options) =>
+      withStore(options.data, (store) => budget(store, amount, options)),
+    );
+  verb('share', 'set what part of the wallet one unplanned call may take without asking')
+    .argument('<percent>', 'from 0 to 100; 20 unless set')
+    .action((percent: string, options: Options) =>
+      withStore(options.data, (store) => share(store, percent, options)),
+    );
+  return wallet;
+}
+
+const inTenant = <T>({ database, tenantId }: OpenStore, work: (tx: Transaction) => Promise<T>) =>
+  database.asTenant(tenantId, work);
+
+async function balance(store: OpenStore, options: Options): Promise<void> {
+  const { tenantId } = store;
+  const { accounts, budgets } = await inTenant(store, async (tx) => {
+    await settleLeftHolds(tx, tenantId);
+    return { accounts: await readBalances(tx, tenantId), budgets: await readBudgets(tx, tenantId) };
+  });
+  const lines = accounts.map(({ kind, owner, currency, balance: sum, held, unlimited }) => {
+    const name = [kind, owner].filter(Boolean).join(' ');
+    const limits = kind === 'user' && unlimited ? ' (no limit)' : '';
+    const aside = held > 0 ? `, ${formatAmount(held, currency)} held` : '';
+    return `${name}: ${formatAmount(sum, currency)}${aside}${limits}`;
+  });
+  for (const { scope, ownerId, currency, amount, spent } of budgets) {
+    const of = scope === 'tenant' ? 'everything' : `${scope} ${ownerId}`;
+    const left = formatAmount(amount - spent, currency);
+    lines.push(`budget of ${of}: ${formatAmount(amount, currency)}, ${left} left`);
+  }
+  if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
+  const table = toCsv(BALANCE_COLUMNS, accounts);
+  printResult(options.json === true, { accounts, budgets }, options.csv ? table : lines);
+}
+
+async function history(store: OpenStore, options: Options): Promise<void> {
+  const most = Number(options.limit);
+  if (!Number.isInteger(most) || most < 1) {
+    throw new DialecticError('usage_invalid', '--limit takes a number from 1.');
+  }
+  const entries = await inTenant(store, (tx) => readHistory(tx, store.tenantId, most));
+  const lines = entries.map(({ at, kind, currency, amount, balance: after, model, note }) => {
+    const what = [kind, model, note].filter(Boolean).join(' ');
+    const [moved, left] = [amount, after].map((sum) => formatAmount(sum, currency));
+    return `${at.toISOString()}  ${moved!.padStart(16)}  ${what} → ${left}`;
+  });
+  const table = toCsv(
+    HISTORY_COLUMNS,
+    entries.map(({ price: _price, ...entry }) => entry),
+  );
+  const shown = options.csv ? table : lines.length > 0 ? lines : ['Nothing moved yet.'];
+  printResult(options.json === true, entries, shown);
+}
+
+async function report(store: OpenStore, session: string | undefined, options: Options) {
+  const { id } = await findSession(store, session);
+  const costs = await inTenant(store, async (tx) => {
+    await settleLeftHolds(tx, store.tenantId);
+    return reportCosts(tx, store.tenantId, id);
+  });
+  const rows = costs.calls.map(({ price: _price, usage, ...call }) => ({ ...call, ...usage }));
+  const lines = options.csv ? toCsv(CALL_COLUMNS, rows) : describeReport(costs);
+  printResult(options.json === true, costs, lines);
+}
+
+async function grant(store: OpenStore, text: string, options: Options): Promise<void> {
+  const { tenantId } = store;
+  const currency = options.tokens ? 'token' : 'USD';
+  if (text === 'unlimited') {
+    await inTenant(store, (tx) => removeLimit(tx, tenantId, currency));
+    return printResult(options.json === true, { unlimited: true }, ['The wallet has no limit.']);
+  }
+  const amount = parseAmount(text, currency);
+  if (amount === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
+  const posting = await inTenant(store, async (tx) =>
+    grantFunds(tx, {
+      tenantId,
+      key: `grant/${options.key ?? newId()}`,
+      currency,
+      amount,
+      projectId: options.project ? await findProject(tx, tenantId, options.project) : null,
+      ...(options.note && { note: options.note }),
+    }),
+  );
+  const line = `${formatAmount(amount, currency)} granted (posting ${posting}).`;
+  printResult(options.json === true, { posting, currency, amount }, [line]);
+}
+
+async function budget(store: OpenStore, text: string, options: Options): Promise<void> {
+  const { tenantId } = store;
+  const currency = options.tokens ? 'token' : 'USD';
+  const amount = text === 'none' ? null : parseAmount(text, currency);
+  const scope = options.project ? 'project' : 'tenant';
+  await inTenant(store, async (tx) => {
+    const ownerId = options.project ? await findProject(tx, tenantId, options.project) : tenantId;
+    await setBudget(tx, { tenantId, scope, ownerId, currency, amount });
+  });
+  const line = amount === null ? 'No budget.' : `At most ${formatAmount(amount, currency)} in all.`;
+  printResult(options.json === true, { scope, currency, amount }, [line]);
+}
+
+async function share(store: OpenStore, text: string, options: Options): Promise<void> {
+  const percent = Number(text.replace(/%$/, ''));
+  if (!(percent >= 0 && percent <= 100)) {
+    throw new DialecticError('usage_invalid', 'A share is a number from 0 to 100.');
+  }
+  await inTenant(store, (tx) => setSpendingShare(tx, store.tenantId, percent / 100));
+  printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
+}
+
+/** A project by its name, its id or the end of it. */
+async function findProject(tx: Transaction, tenantId: string, wanted: string): Promise<string> {
+  const rows = await tx.query<{ id: string }>(
+    `select id from projects where tenant_id = $1 and (name = $2 or right(id::text, length($2)) = $2)`,
+    [tenantId, wanted],
+  );
+  if (rows.length === 1) return rows[0]!.id;
+  throw new DialecticError('not_found', `${rows.length} projects are called ${wanted}.`);
+}

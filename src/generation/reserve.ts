@@ -1,0 +1,92 @@
+import type { JobContext } from '../jobs/context.ts';
+import { parseModelId } from '../models/model-id.ts';
+import { findPrice, type ModelPrice } from '../models/prices.ts';
+import { loadTokenCounter } from '../models/tokens.ts';
+import type { ModelRequest } from '../models/types.ts';
+import { findWindow } from '../models/windows.ts';
+import { elapsedMs, sleep } from '../platform/clock.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import type { HoldResult } from '../wallet/holds.ts';
+import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
+import { beginCall, type CallPurpose } from './calls.ts';
+import type { GenerationDeps } from './execute-handler.ts';
+
+/** A call that may leave: its row is written and its worst case is set aside. */
+export type ReservedCall = { readonly callId: string; readonly request: ModelRequest };
+
+/** What a model is taken to write at most where nobody says; documents are far shorter. */
+const USUAL_OUTPUT = 16_384;
+/** With less than this a document would be cut again and again; then a person is asked instead. */
+const LEAST_OUTPUT = 4_096;
+const LOOK_AGAIN_MS = 250;
+/** After that the job gives its place to others, whose calls may be what it waits for. */
+const PATIENCE_MS = 3_000;
+
+/**
+ * Sets the cost of a request aside and writes its row. While calls in flight hold the rest of the
+ * money it waits for them; where nothing is in flight that could help, the session pauses and the
+ * result is null.
+ */
+export async function reserveCall(
+  { database, config }: GenerationDeps,
+  { job, signal, commit }: JobContext,
+  request: ModelRequest,
+  purpose: CallPurpose,
+): Promise<ReservedCall | null> {
+  const price = await findPrice(request.model, config);
+  const inputTokens = await countInput(request, price);
+  const { maxOutputTokens } = await findWindow(request.model, config);
+  const callId = newId();
+  const provider = parseModelId(request.model).provider;
+  const since = elapsedMs();
+  let most = maxOutputTokens ?? USUAL_OUTPUT;
+  for (;;) {
+    const cost = worstCase(price, inputTokens, most);
+    const held = await beginCall(database, job, { callId, request, purpose, provider, cost });
+    if (held.outcome === 'held') {
+      const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
+      const isBound = limited || maxOutputTokens !== null;
+      return { callId, request: isBound ? { ...request, maxOutputTokens: most } : request };
+    }
+    const affordable = affordableOutput(price, inputTokens, held) ?? 0;
+    if (affordable < most && affordable >= leastWorthwhile(held)) {
+      most = affordable;
+    } else if (held.outcome !== 'wait') {
+      await commit({ next: { pause: gateOf(held) } });
+      return null;
+    } else {
+      if (elapsedMs() - since > PATIENCE_MS) throw busy();
+      await sleep(LOOK_AGAIN_MS, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Input as the model counts it. What costs nothing is not worth loading a tokenizer for. */
+async function countInput(request: ModelRequest, price: ModelPrice | null): Promise<number> {
+  const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
+  if (price?.source === 'local') {
+    const texts = [request.system, schema, ...request.messages.map(({ content }) => content)];
+    return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 3);
+  }
+  const counter = await loadTokenCounter();
+  return counter.countRequest(request) + counter.count(request.model, schema);
+}
+
+/** Short answers are a last resort; a little less than the most is better than waiting. */
+function leastWorthwhile({ outcome }: HoldResult): number {
+  if (outcome === 'approval') return Number.POSITIVE_INFINITY;
+  return outcome === 'wait' ? USUAL_OUTPUT : LEAST_OUTPUT;
+}
+
+function gateOf({ outcome }: HoldResult): 'budget' | 'funds' | 'approval' {
+  if (outcome === 'budget' || outcome === 'funds' || outcome === 'approval') return outcome;
+  throw new DialecticError('internal_error', `A new call cannot be ${outcome}.`);
+}
+
+/** Not a failed try: nothing was sent. */
+const busy = (): DialecticError =>
+  new DialecticError('funds_busy', 'Calls in flight hold what is left of the money.', {
+    details: { sent: false, retryAfterMs: 1_000 },
+  });

@@ -1,0 +1,61 @@
+import { type ErrorCodeEntry, entry } from './error-code.ts';
+
+/** Codes of the ledger, the wallet and budgets. */
+export const MONEY_ERROR_CODES = {
+  idempotency_mismatch: entry(
+    5,
+    409,
+    false,
+    'A key that already stands for one movement of money came with another content.',
+    'Use a new key for a new movement; repeat an old one exactly.',
+  ),
+  hold_missing: entry(
+    5,
+    404,
+    false,
+    'No money was set aside for this call.',
+    'Report it: every call reserves its cost before it leaves.',
+  ),
+  hold_closed: entry(
+    5,
+    409,
+    true,
+    'The money set aside for a call was already posted or given back.',
+    'Nothing to do: what was decided first stands.',
+  ),
+  refund_too_large: entry(
+    5,
+    409,
+    false,
+    'A refund would give back more than was paid for the call.',
+    'Refund at most what `dialectic wallet report` shows for the call.',
+  ),
+  ledger_append_only: entry(
+    5,
+    409,
+    false,
+    'Something tried to change what was posted, or a balance without an entry.',
+    'Correct a posting by another one: a grant or a refund.',
+  ),
+  ledger_unbalanced: entry(
+    1,
+    500,
+    false,
+    'The entries of a posting do not sum to zero; nothing was saved.',
+    'Report it with the message.',
+  ),
+  price_unknown: entry(
+    2,
+    400,
+    false,
+    'A budget in dollars was set, but nobody knows what a model of the run costs.',
+    'Set its price in the configuration, or use `--budget-tokens`.',
+  ),
+  funds_busy: entry(
+    7,
+    409,
+    true,
+    'Calls in flight hold what is left of the money; the call waits for them.',
+    'Nothing to do: it goes on when they are through.',
+  ),
+} as const satisfies Record<string, ErrorCodeEntry>;

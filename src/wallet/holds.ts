@@ -1,0 +1,112 @@
+import type { Transaction } from '../db/database.ts';
+
+/** Work that costs money, known by the id of its call and what it is for. */
+export type CallKey = {
+  readonly tenantId: string;
+  readonly callId: string;
+  readonly purpose: string;
+};
+
+/** What a call may cost at most; `input…` is due as soon as anything has come back. */
+export type WorstCase = {
+  readonly usdMicros: number;
+  readonly tokens: number;
+  readonly inputUsdMicros: number;
+  readonly inputTokens: number;
+};
+
+export type NewHold = CallKey &
+  WorstCase & {
+    readonly sessionId: string | null;
+    readonly provider: string;
+    /** Whether nobody asked for this call in particular: it may take a share of the wallet only. */
+    readonly automatic?: boolean;
+  };
+
+/**
+ * What became of the wish to spend. `wait`: calls in flight hold the rest; `budget`, `funds` and
+ * `approval`: nothing is in flight that could help, so a person must; the others are statuses of a
+ * hold that the key already had.
+ */
+export type HoldOutcome =
+  | 'held'
+  | 'wait'
+  | 'budget'
+  | 'funds'
+  | 'approval'
+  | 'posted'
+  | 'void'
+  | 'expired';
+
+export type HoldResult = {
+  readonly outcome: HoldOutcome;
+  /** What was left under the tightest limit before; null where there is none. */
+  readonly usdLeft: number | null;
+  readonly tokensLeft: number | null;
+};
+
+/** Sets the worst case of a call aside; the same key with other content is refused. */
+export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
+  const [row] = await tx.query<HoldResult>(
+    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft"
+     from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      hold.tenantId,
+      hold.callId,
+      hold.purpose,
+      hold.sessionId,
+      hold.provider,
+      hold.usdMicros,
+      hold.tokens,
+      hold.inputUsdMicros,
+      hold.inputTokens,
+      hold.automatic ?? false,
+    ],
+    'hold-funds',
+  );
+  return row!;
+}
+
+/** What a call cost in the end, with what it was reckoned from. */
+export type CallCost = {
+  readonly usdMicros: number;
+  readonly tokens: number;
+  /** Whether the provider reported no usage and the figures are ours. */
+  readonly estimated: boolean;
+  /** Model, price and usage as they are now: later prices change nothing. */
+  readonly details: Readonly<Record<string, unknown>>;
+};
+
+/** Posts a call's cost and releases the rest of its hold; a replay returns the first posting. */
+export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    'select post_call($1, $2, $3, $4, $5, $6, $7) as id',
+    [
+      key.tenantId,
+      key.callId,
+      key.purpose,
+      cost.usdMicros,
+      cost.tokens,
+      cost.estimated,
+      JSON.stringify(cost.details),
+    ],
+    'post-call',
+  );
+  return row!.id;
+}
+
+/** Gives everything back that was set aside for a call which brought nothing. */
+export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
+  await tx.query(`select close_hold($1, $2, $3, 'void')`, [key.tenantId, key.callId, key.purpose]);
+}
+
+/**
+ * Settles what dead processes left behind of jobs that are over: nobody holds their lease, so
+ * nobody can post them later. Returns how many there were.
+ */
+export async function settleLeftHolds(tx: Transaction, tenantId: string): Promise<number> {
+  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1, null, null) as n', [
+    tenantId,
+  ]);
+  return row!.n;
+}

@@ -1,0 +1,104 @@
+import type { Transaction } from '../db/database.ts';
+
+export type Currency = 'USD' | 'token';
+
+export type Grant = {
+  readonly tenantId: string;
+  /** The same key grants once. */
+  readonly key: string;
+  readonly currency: Currency;
+  /** Micro-dollars, or tokens. */
+  readonly amount: number;
+  /** The project that gets a wallet of its own; the user's wallet where absent. */
+  readonly projectId?: string | null;
+  readonly note?: string;
+};
+
+/** Adds to a wallet, which has a limit from then on; returns the posting's id. */
+export async function grantFunds(tx: Transaction, grant: Grant): Promise<number> {
+  const [row] = await tx.query<{ id: number }>('select grant_funds($1, $2, $3, $4, $5, $6) as id', [
+    grant.tenantId,
+    grant.key,
+    grant.projectId ?? null,
+    grant.currency,
+    grant.amount,
+    JSON.stringify(grant.note ? { note: grant.note } : {}),
+  ]);
+  return row!.id;
+}
+
+/** Takes the limit off the user's wallet: for those who pay providers with keys of their own. */
+export async function removeLimit(tx: Transaction, tenantId: string, currency: Currency) {
+  await tx.query(
+    `update accounts set unlimited = true where tenant_id = $1 and kind = 'user' and currency = $2`,
+    [tenantId, currency],
+  );
+}
+
+/** Sets the part of a limited wallet that may be spent without asking. */
+export async function setSpendingShare(tx: Transaction, tenantId: string, share: number) {
+  await tx.query(
+    `select open_account($1, 'user', '', currency, true) from unnest(array['USD', 'token']) as currency`,
+    [tenantId],
+  );
+  await tx.query(
+    `update accounts set spending_share = $2 where tenant_id = $1 and kind in ('user', 'project')`,
+    [tenantId, share],
+  );
+}
+
+export type Refund = {
+  readonly tenantId: string;
+  readonly key: string;
+  readonly postingId: number;
+  readonly usdMicros: number;
+  readonly tokens: number;
+  readonly note?: string;
+};
+
+/** Gives back what a call cost, or a part of it; returns the posting's id. */
+export async function refundCall(tx: Transaction, refund: Refund): Promise<number> {
+  const [row] = await tx.query<{ id: number }>('select refund_call($1, $2, $3, $4, $5, $6) as id', [
+    refund.tenantId,
+    refund.key,
+    refund.postingId,
+    refund.usdMicros,
+    refund.tokens,
+    JSON.stringify(refund.note ? { note: refund.note } : {}),
+  ]);
+  return row!.id;
+}
+
+/** What a budget caps: one run, all runs of a project, or everything. */
+export type BudgetScope = 'session' | 'project' | 'tenant';
+
+export type NewBudget = {
+  readonly tenantId: string;
+  readonly scope: BudgetScope;
+  /** The session, the project, or the tenant itself. */
+  readonly ownerId: string;
+  readonly currency: Currency;
+  /** All that may be spent, what was spent before included; null takes the cap away. */
+  readonly amount: number | null;
+};
+
+/** Sets a hard cap; what was spent and is held until now counts. */
+export async function setBudget(tx: Transaction, budget: NewBudget): Promise<void> {
+  const { tenantId, scope, ownerId, currency, amount } = budget;
+  await tx.query('select set_budget($1, $2, $3, $4, $5)', [
+    tenantId,
+    scope,
+    ownerId,
+    currency,
+    amount,
+  ]);
+}
+
+/** Lets calls of a session take more of the wallet than its share: a person has agreed. */
+export async function approveSpending(tx: Transaction, tenantId: string, sessionId: string) {
+  await tx.query(
+    `update sessions set spending_approved = true where tenant_id = $1 and id = $2
+       and 'approval' = any (gates)`,
+    [tenantId, sessionId],
+  );
+}

@@ -1,0 +1,133 @@
+import type { Transaction } from '../db/database.ts';
+import { costMicros, type ModelPrice } from '../models/prices.ts';
+import type { TokenUsage } from '../models/types.ts';
+import { toUsd } from './amounts.ts';
+import { type LedgerEntry, readSessionEntries } from './balances.ts';
+
+/** One call to a model with where it belongs and what it cost. */
+export type CallCostRow = {
+  readonly id: string;
+  readonly model: string;
+  readonly purpose: string;
+  readonly status: string;
+  readonly stage: string;
+  readonly step: string;
+  readonly document: string;
+  readonly lane: number;
+  /** The document's place in the debate: calls with the same one wrote the same document. */
+  readonly identity: string;
+  readonly posting: number | null;
+  readonly estimated: boolean;
+  readonly usage: TokenUsage | null;
+  /** The provider's own name for the answer. */
+  readonly responseId: string | null;
+  readonly price: ModelPrice | null;
+  /** What the ledger says that it cost, refunds taken off. */
+  readonly usdMicros: number;
+  readonly tokens: number;
+};
+
+type Sum = { calls: number; usd: number; tokens: number };
+
+/** Where the money of a session went. */
+export type CostReport = ReturnType<typeof summariseCosts> & {
+  readonly session: string;
+  readonly holds: readonly { call: string; usd: number; tokens: number }[];
+  readonly entries: readonly (LedgerEntry & { readonly usd: number | null })[];
+};
+
+/** Explains what a session cost, from the ledger, line by line. */
+export async function reportCosts(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+): Promise<CostReport> {
+  const calls = await readCalls(tx, tenantId, sessionId);
+  const entries = await readSessionEntries(tx, tenantId, sessionId);
+  const holds = await tx.query<{ call: string; usd: number; tokens: number }>(
+    `select call_id as call, usd, tokens from holds
+     where tenant_id = $1 and session_id = $2 and status = 'held' order by created_at, call_id`,
+    [tenantId, sessionId],
+  );
+  return {
+    session: sessionId,
+    ...summariseCosts(calls),
+    holds: holds.map((hold) => ({ ...hold, usd: toUsd(hold.usd) })),
+    entries: entries.map((entry) => ({
+      ...entry,
+      usd: entry.currency === 'USD' ? toUsd(entry.amount) : null,
+    })),
+  };
+}
+
+/** Adds calls up by everything that they can be looked at by. */
+export function summariseCosts(calls: readonly CallCostRow[]) {
+  const of = (purposes: readonly string[]): Sum =>
+    addUp(calls.filter((call) => purposes.includes(call.purpose)));
+  const unanswered = calls.filter((call) => call.status === 'failed');
+  const saved = calls.reduce((sum, call) => sum + cacheSaving(call), 0);
+  const groups = (keys: readonly (keyof CallCostRow)[], by: keyof CallCostRow) =>
+    [...Map.groupBy(calls, (call) => call[by]).values()].map((group) => ({
+      ...(Object.fromEntries(keys.map((key) => [key, group[0]![key]])) as Partial<CallCostRow>),
+      ...addUp(group),
+    }));
+  const unpriced = calls.filter((call) => call.posting !== null && call.price === null);
+  return {
+    currency: 'USD' as const,
+    total: addUp(calls).usd,
+    totalMicros: calls.reduce((sum, call) => sum + call.usdMicros, 0),
+    tokens: addUp(calls).tokens,
+    byStage: groups(['stage'], 'stage'),
+    byModel: groups(['model'], 'model'),
+    byStep: groups(['stage', 'step'], 'step'),
+    byDocument: groups(['stage', 'step', 'document', 'model', 'lane'], 'identity'),
+    /** Requests to correct an answer, and requests that brought none, which cost nothing. */
+    retries: { ...of(['repair']), unanswered: unanswered.length },
+    continuation: of(['continuation']),
+    compression: of(['compression', 'embedding']),
+    cachedInputSaved: toUsd(saved),
+    estimated: addUp(calls.filter((call) => call.estimated)),
+    unknownPrices: [...new Set(unpriced.map((call) => call.model))],
+    calls: calls.map(({ usdMicros, ...call }) => ({ ...call, usd: toUsd(usdMicros) })),
+  };
+}
+
+function addUp(calls: readonly CallCostRow[]): Sum {
+  return {
+    calls: calls.length,
+    usd: toUsd(calls.reduce((sum, call) => sum + call.usdMicros, 0)),
+    tokens: calls.reduce((sum, call) => sum + call.tokens, 0),
+  };
+}
+
+/** What the same call would have cost more without the provider's cache. */
+function cacheSaving({ usage, price }: CallCostRow): number {
+  if (!usage || !price) return 0;
+  return costMicros({ ...usage, cachedInputTokens: 0 }, price) - costMicros(usage, price);
+}
+
+function readCalls(tx: Transaction, tenantId: string, sessionId: string) {
+  return tx.query<CallCostRow>(
+    `select c.id, c.model, c.purpose, c.status, j.payload->'planned'->>'stage' as stage,
+       j.step_key as step, j.payload->'planned'->>'documentKey' as document,
+       coalesce(l.ordinal, 0) as lane, coalesce(j.payload->'planned'->>'identity', j.chain_id::text)
+         as identity,
+       p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
+       p.details->>'responseId' as "responseId",
+       nullif(p.details->'price', 'null') as price,
+       coalesce(e.usd, 0)::int8 as "usdMicros", coalesce(e.tokens, 0)::int8 as tokens
+     from model_calls c
+     join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+     left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
+     left join postings p on p.tenant_id = c.tenant_id and p.session_id = c.session_id
+       and p.call_id = c.id
+     left join lateral (
+       select sum(s.amount) filter (where s.currency = 'USD') as usd,
+         sum(s.amount) filter (where s.currency = 'token') as tokens
+       from postings q join entries s on s.tenant_id = q.tenant_id and s.posting_id = q.id
+       join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
+       where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
+     where c.tenant_id = $1 and c.session_id = $2 order by c.started_at, c.id`,
+    [tenantId, sessionId],
+  );
+}

@@ -1,0 +1,131 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { removeGate } from '../../src/jobs/sessions.ts';
+import {
+  approveSpending,
+  type BudgetScope,
+  grantFunds,
+  setBudget,
+} from '../../src/wallet/ledger.ts';
+import { reportCosts } from '../../src/wallet/report.ts';
+import { afterTheFile, describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { type ServerPlan, startModelServer } from './model-server.ts';
+import { configFor, startDebate, work } from './sessions.ts';
+
+const DRAFTS = 5;
+const CALLS = 2 * (DRAFTS + 1);
+
+describeOnBoth('a run with a limit', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+  });
+
+  /** A tenant of its own, a server that counts, and a session that has not begun. */
+  async function setUp(plan: ServerPlan = {}, mostOutput = 300) {
+    const { tenantId } = await newTenant(database);
+    const server = await startModelServer({ gapMs: 2, ...plan });
+    afterTheFile(() => server.stop());
+    const { sessionId, projectId } = await startDebate(database, tenantId, DRAFTS);
+    const place = { tenantId, sessionId };
+    const inTenant = <T>(act: Parameters<typeof database.asTenant<T>>[1]) =>
+      database.asTenant(tenantId, act);
+    return {
+      ...place,
+      projectId,
+      billed: server.billed,
+      inTenant,
+      run: () => work(database, place, configFor(server.url, mostOutput)),
+      open: () => inTenant((tx) => removeGate(tx, tenantId, sessionId)),
+      report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),
+      jobs: () =>
+        inTenant((tx) =>
+          tx.query<{ attempt: number; failed: number }>(
+            `select max(attempt) as attempt, count(*) filter (where status = 'failed') as failed
+             from jobs where session_id = $1`,
+            [sessionId],
+          ),
+        ),
+    };
+  }
+
+  async function fullCost(): Promise<number> {
+    const whole = await setUp();
+    expect(await whole.run()).toBe('completed');
+    expect(whole.billed.length).toBe(CALLS);
+    return (await whole.report()).totalMicros;
+  }
+
+  test('pauses within half of its cost, and goes on with more without repeating a call', async () => {
+    const amount = Math.floor((await fullCost()) / 2);
+    for (const scope of ['session', 'project', 'tenant'] satisfies BudgetScope[]) {
+      const run = await setUp();
+      const { tenantId, sessionId, projectId } = run;
+      const ownerId = { session: sessionId, project: projectId, tenant: tenantId }[scope];
+      const cap = (most: number | null) =>
+        run.inTenant((tx) =>
+          setBudget(tx, { tenantId, scope, ownerId, currency: 'USD', amount: most }),
+        );
+      await cap(amount);
+      expect(await run.run(), scope).toBe('budget');
+      const paused = await run.report();
+      expect(paused.totalMicros).toBeGreaterThan(0);
+      expect(paused.totalMicros).toBeLessThanOrEqual(amount);
+      expect(paused.holds).toEqual([]);
+      expect(await run.jobs()).toEqual([{ attempt: 0, failed: 0 }]);
+      expect(run.billed.length).toBeLessThan(CALLS);
+      await cap(amount * 3);
+      await run.open();
+      expect(await run.run(), scope).toBe('completed');
+      expect(run.billed.length).toBe(CALLS);
+      expect((await run.report()).calls.length).toBe(CALLS);
+    }
+  });
+
+  test('lets calls wait for those in flight, and pauses only when none is left', async () => {
+    const run = await setUp({ gapMs: 20 }, 2_000);
+    const { tenantId, sessionId } = run;
+    // Holds are far above what calls use: all fit one after another, but not at once.
+    await run.inTenant((tx) =>
+      setBudget(tx, {
+        tenantId,
+        scope: 'session',
+        ownerId: sessionId,
+        currency: 'token',
+        amount: 9_000,
+      }),
+    );
+    expect(await run.run()).toBe('completed');
+    expect(run.billed.length).toBe(CALLS);
+    expect(await run.jobs()).toEqual([{ attempt: 0, failed: 0 }]);
+  });
+
+  test('stops for want of funds and goes on when there are some', async () => {
+    const cost = await fullCost();
+    const run = await setUp();
+    const { tenantId } = run;
+    const grant = (key: string, amount: number) =>
+      run.inTenant((tx) => grantFunds(tx, { tenantId, key, currency: 'USD', amount }));
+    await grant('first', Math.floor(cost / 2));
+    expect(await run.run()).toBe('funds');
+    await grant('second', cost * 2);
+    await run.open();
+    expect(await run.run()).toBe('completed');
+    expect(run.billed.length).toBe(CALLS);
+  });
+
+  test('asks a person before an unplanned call takes much of the wallet', async () => {
+    const wrong = (deliverable: string, turn: number) =>
+      deliverable === 'review/review' && turn < 2 ? '{"text": ""}' : undefined;
+    const cost = await fullCost();
+    const run = await setUp({ answer: wrong });
+    const { tenantId, sessionId } = run;
+    const amount = cost + 10_000; // what is left at the end is less than five times a call's worst case
+    await run.inTenant((tx) => grantFunds(tx, { tenantId, key: 'g', currency: 'USD', amount }));
+    expect(await run.run()).toBe('approval');
+    await run.inTenant((tx) => approveSpending(tx, tenantId, sessionId));
+    await run.open();
+    expect(await run.run()).toBe('completed');
+    expect((await run.report()).retries.calls).toBe(2);
+  });
+});

@@ -1,0 +1,202 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Database, Transaction } from '../../src/db/database.ts';
+import { cancelSession } from '../../src/jobs/sessions.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
+import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';
+import { grantFunds, refundCall, removeLimit, setBudget } from '../../src/wallet/ledger.ts';
+import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { startDebate } from './sessions.ts';
+
+const DETAILS = { model: 'x/m', price: null };
+
+describeOnBoth('the ledger', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+  });
+
+  async function newLedger() {
+    const { tenantId } = await newTenant(database);
+    const run = <T>(act: (tx: Transaction) => Promise<T>) => database.asTenant(tenantId, act);
+    const key = (callId: string) => ({ tenantId, callId, purpose: 'generation' });
+    return {
+      tenantId,
+      run,
+      hold: (callId: string, usdMicros: number, sessionId: string | null = null) =>
+        run((tx) =>
+          holdFunds(tx, {
+            ...key(callId),
+            sessionId,
+            provider: 'x',
+            usdMicros,
+            tokens: 10,
+            inputUsdMicros: 0,
+            inputTokens: 0,
+          }),
+        ),
+      post: (callId: string, usdMicros: number) =>
+        run((tx) =>
+          postCall(tx, key(callId), { usdMicros, tokens: 7, estimated: false, details: DETAILS }),
+        ),
+      void: (callId: string) => run((tx) => voidHold(tx, key(callId))),
+      grant: (amount: number, name = 'g', projectId: string | null = null) =>
+        run((tx) => grantFunds(tx, { tenantId, key: name, currency: 'USD', amount, projectId })),
+      wallet: async (kindOf = 'user') =>
+        (await run((tx) => readBalances(tx, tenantId))).find(
+          (account) => account.kind === kindOf && account.currency === 'USD',
+        )!,
+    };
+  }
+
+  test('keeps what was posted from everybody, its owner included', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(100);
+    for (const table of ['postings', 'entries']) {
+      for (const act of [
+        `update ${table} set tenant_id = tenant_id`,
+        `delete from ${table}`,
+        `truncate ${table} cascade`,
+      ]) {
+        const asOwner = database.transaction({ as: 'owner' }, (tx) => tx.query(act));
+        await expect(asOwner, act).rejects.toMatchObject({ code: 'ledger_append_only' });
+        await expect(
+          ledger.run((tx) => tx.query(act)),
+          act,
+        ).rejects.toThrow();
+      }
+    }
+  });
+
+  test('refuses a balance that no entry moved, and entries that do not sum to zero', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(100);
+    const richer = ledger.run((tx) => tx.query('update accounts set balance = balance + 1'));
+    await expect(richer).rejects.toMatchObject({ code: 'ledger_append_only' });
+    const onesided = ledger.run((tx) =>
+      tx.query(
+        `insert into entries (tenant_id, posting_id, account_id, currency, amount)
+         select p.tenant_id, p.id, a.id, 'USD', 5 from postings p, accounts a
+         where a.kind = 'user' and a.currency = 'USD'`,
+      ),
+    );
+    await expect(onesided).rejects.toMatchObject({ code: 'ledger_unbalanced' });
+    expect((await ledger.wallet()).balance).toBe(100);
+  });
+
+  test('gives the first result again, and refuses other content under the same key', async () => {
+    const ledger = await newLedger();
+    const call = newId();
+    const first = await ledger.grant(100);
+    expect(await ledger.grant(100)).toBe(first);
+    const other = { code: 'idempotency_mismatch', httpStatus: 409 };
+    await expect(ledger.grant(101)).rejects.toMatchObject(other);
+    expect((await ledger.hold(call, 40)).outcome).toBe('held');
+    expect((await ledger.hold(call, 40)).outcome).toBe('held');
+    await expect(ledger.hold(call, 41)).rejects.toMatchObject(other);
+    const posting = await ledger.post(call, 30);
+    expect(await ledger.post(call, 30)).toBe(posting);
+    await expect(ledger.post(call, 31)).rejects.toMatchObject(other);
+    await expect(ledger.void(call)).rejects.toMatchObject({ code: 'hold_closed' });
+    expect(await ledger.wallet()).toMatchObject({ balance: 70, held: 0 });
+  });
+
+  test('never spends more than there is when fifty calls come at once', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(1_000);
+    const calls = Array.from({ length: 50 }, newId);
+    const held = await Promise.all(calls.map((call) => ledger.hold(call, 30)));
+    const through = calls.filter((_, n) => held[n]!.outcome === 'held');
+    expect(through.length).toBe(33);
+    await Promise.all(through.map((call) => ledger.post(call, 25)));
+    expect(await ledger.wallet()).toMatchObject({ balance: 1_000 - 33 * 25, held: 0 });
+  });
+
+  test('lets the platform bear what the worst case did not foresee', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(100);
+    const call = newId();
+    await ledger.hold(call, 90);
+    await ledger.post(call, 130);
+    expect((await ledger.wallet()).balance).toBe(0);
+    expect((await ledger.wallet('provider')).balance).toBe(130);
+    expect((await ledger.wallet('platform')).balance).toBe(-130);
+  });
+
+  test('settles what was spent before the first grant, so that the grant is what is there', async () => {
+    const ledger = await newLedger();
+    const call = newId();
+    await ledger.hold(call, 90);
+    await ledger.post(call, 70);
+    expect(await ledger.wallet()).toMatchObject({ balance: -70, unlimited: true });
+    await ledger.grant(50);
+    expect(await ledger.wallet()).toMatchObject({ balance: 50, unlimited: false });
+    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD'));
+    expect((await ledger.hold(newId(), 1_000_000)).outcome).toBe('held');
+  });
+
+  test('gives back no more than was paid', async () => {
+    const ledger = await newLedger();
+    const call = newId();
+    await ledger.hold(call, 90);
+    const postingId = await ledger.post(call, 70);
+    const { tenantId } = ledger;
+    const refund = (key: string, usdMicros: number) =>
+      ledger.run((tx) => refundCall(tx, { tenantId, key, postingId, usdMicros, tokens: 0 }));
+    await refund('a', 50);
+    await expect(refund('b', 21)).rejects.toMatchObject({ code: 'refund_too_large' });
+    await refund('c', 20);
+    expect((await ledger.wallet()).balance).toBe(0);
+  });
+
+  test('takes a project’s own wallet first, and counts the past in a new budget', async () => {
+    const ledger = await newLedger();
+    const { tenantId } = ledger;
+    const { sessionId, projectId } = await startDebate(database, tenantId, 1);
+    await ledger.grant(100, 'p', projectId);
+    const [first, second] = [newId(), newId()];
+    await ledger.hold(first, 80, sessionId);
+    await ledger.post(first, 60);
+    await ledger.hold(second, 30, sessionId);
+    expect(await ledger.wallet('project')).toMatchObject({ balance: 40, held: 30 });
+    expect((await ledger.hold(newId(), 30, sessionId)).outcome).toBe('wait');
+    const budget = { tenantId, scope: 'project' as const, ownerId: projectId, amount: 95 };
+    await ledger.run((tx) => setBudget(tx, { ...budget, currency: 'USD' }));
+    const [state] = await ledger.run((tx) => readBudgets(tx, tenantId));
+    expect(state).toMatchObject({ amount: 95, spent: 60, held: 30 });
+    await ledger.void(second);
+    expect((await ledger.hold(newId(), 36, sessionId)).outcome).toBe('budget');
+  });
+
+  test('settles the holds of calls that nobody can post any more, and only those', async () => {
+    const ledger = await newLedger();
+    const { tenantId } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const calls = [newId(), newId()];
+    await ledger.run(async (tx) => {
+      await tx.query(`insert into blobs (tenant_id, hash, body) values ($1, 'h', '{}')`, [
+        tenantId,
+      ]);
+      for (const call of calls) {
+        await tx.query(
+          `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
+           select $1, $2, $3, id, 'x/m', 'document', 'h' from jobs where session_id = $3 limit 1`,
+          [tenantId, call, sessionId],
+        );
+      }
+      await tx.query(`insert into call_pieces values ($1, $2, 1, 'twelve chars')`, [
+        tenantId,
+        calls[0],
+      ]);
+    });
+    for (const call of calls) await ledger.hold(call, 100, sessionId);
+    const settle = () => ledger.run((tx) => settleLeftHolds(tx, tenantId));
+    expect(await settle()).toBe(0);
+    await ledger.run((tx) => cancelSession(tx, tenantId, sessionId));
+    expect(await settle()).toBe(2);
+    expect(await settle()).toBe(0);
+    // Three tokens of ten arrived of the one; nothing of the other.
+    expect(await ledger.wallet()).toMatchObject({ balance: -30, held: 0 });
+    await expect(ledger.post(calls[1]!, 50)).rejects.toMatchObject({ code: 'hold_closed' });
+  });
+});

@@ -1,0 +1,65 @@
+import type { Database, Transaction } from '../../src/db/database.ts';
+import { createHandlers } from '../../src/generation/handlers.ts';
+import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
+import { createModelProvider } from '../../src/models/provider.ts';
+import { readSession } from '../../src/session/read.ts';
+import { startRun } from '../../src/session/start.ts';
+import { withWorker } from '../engine.ts';
+import { processOf, stage, step } from '../recipes/build.ts';
+
+export const MODELS = ['compatible/a', 'compatible/b'];
+/** Micro-dollars for one token. */
+export const RATES = { input: 3, output: 15 };
+
+/** Two models whose price only the configuration knows. */
+export const configFor = (baseUrl: string, maxOutputTokens = 2_000): ModelsConfig =>
+  readModelsConfig(
+    { DIALECTIC_BASE_URL: baseUrl },
+    { models: Object.fromEntries(MODELS.map((id) => [id, { price: RATES, maxOutputTokens }])) },
+  );
+
+/** A debate of two stages: each lane drafts, then reviews all drafts. */
+export function startDebate(
+  database: Database,
+  tenantId: string,
+  drafts: number,
+  alsoWrite?: (tx: Transaction, started: { sessionId: string }) => Promise<void>,
+) {
+  const keys = Array.from({ length: drafts }, (_, n) => `draft_${n}`);
+  const process = processOf('debate', [
+    stage(
+      'draft',
+      keys.map((key) => step(key, 'EXECUTE', 'all_to_one', key, ['seed:draft/'])),
+    ),
+    stage('review', [
+      step('review', 'EXECUTE', 'all_to_one', 'review', ['seed:review/', 'doc:draft/draft_0*@all']),
+    ]),
+  ]);
+  const run = { tenantId, name: 'Drafts', brief: 'Write a lot.', process, models: MODELS };
+  return startRun(database, { ...run, ...(alsoWrite && { alsoWrite }) });
+}
+
+/** Works on a session until it is over or rests behind a gate; says how it ended. */
+export function work(
+  database: Database,
+  place: { tenantId: string; sessionId: string },
+  config: ModelsConfig,
+): Promise<string> {
+  const { tenantId, sessionId } = place;
+  const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
+  return withWorker(
+    database,
+    handlers,
+    async () => {
+      for (;;) {
+        const { status, gates } = await database.asTenant(tenantId, (tx) =>
+          readSession(tx, tenantId, sessionId),
+        );
+        if (gates.length > 0) return gates.join();
+        if (status !== 'running') return status;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    { concurrency: 6 },
+  );
+}
