@@ -54,8 +54,8 @@ export async function readEvents(
   { tenantId, topic, after, limit = 500 }: ReadEventsParams,
 ): Promise<StoredEvent[]> {
   const { epoch, tx: afterTx, id: afterId } = parseCursor(after);
-  const rows = await database.asTenant(tenantId, (tx) =>
-    tx.query<EventRow>(
+  const rows = await database.asTenant(tenantId, async (tx) => {
+    const found = await tx.query<EventRow>(
       `select s.epoch, e.* from store_epoch s left join lateral (
          select tx::text as tx_text, tx, id, topic, kind, payload, created_at from events
          where tenant_id = $1 and (tx, id) > ($2::xid8, $3::bigint)
@@ -64,13 +64,22 @@ export async function readEvents(
          order by tx, id limit $4) e on true
        order by e.tx, e.id`,
       [tenantId, afterTx, afterId, limit, ...(topic === undefined ? [] : [topic])],
-    ),
-  );
+    );
+    if (found[0]!.id !== null) await tx.query(FLUSH);
+    return found;
+  });
   if (epoch !== undefined && epoch !== rows[0]!.epoch) {
     throw new DialecticError('cursor_invalid', 'This cursor is of before a backup was restored.');
   }
   return rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
 }
+
+/**
+ * Written as the last thing of a transaction, it makes the commit wait until all before it is on
+ * disk. Not every commit waits for that; an event that a crash takes back after it was read would
+ * leave a reader with a cursor that later events come before.
+ */
+const FLUSH = `select pg_logical_emit_message(true, 'dialectic', '')`;
 
 /** Makes every cursor that was given out invalid, since what they name may come a second time. */
 export async function renewEpoch(database: Database): Promise<void> {

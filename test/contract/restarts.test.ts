@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { appendEvents, EVENTS_CHANNEL } from '../../src/db/events.ts';
+import { appendEvents, EVENTS_CHANNEL, readEvents } from '../../src/db/events.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { newTenant } from '../stores.ts';
@@ -34,5 +34,32 @@ test('a server that crashes is an error worth a retry, and is found again', asyn
   const before = hints;
   await append();
   await expect.poll(() => hints).toBeGreaterThan(before);
+  await database.close();
+});
+
+test('an event that was read survives a crash, however carelessly it was written', async () => {
+  const server = await startPostgres(['wal_writer_delay=10s', 'bgwriter_delay=10s']);
+  onTestFinished(() => server.stop());
+  const databaseUrl = await server.createDatabase('careless');
+  const database = await openDatabase({ databaseUrl });
+  const { tenantId } = await newTenant(database);
+  const append = (kind: string) =>
+    database.asTenant(tenantId, async (tx) => {
+      await tx.query('set local synchronous_commit = off');
+      await appendEvents(tx, [{ tenantId, topic: 't', kind }]);
+    });
+  await append('thing-read');
+  const [read] = await readEvents(database, { tenantId, after: null });
+  await append('thing-unread');
+  await server.restart();
+  await append('thing-after');
+  const after = await readEvents(database, { tenantId, after: null });
+  // What nobody had seen may be gone: that is what writing without waiting means.
+  expect(after.map(({ kind }) => kind).filter((kind) => kind !== 'thing-unread')).toEqual([
+    'thing-read',
+    'thing-after',
+  ]);
+  const next = await readEvents(database, { tenantId, after: read!.cursor });
+  expect(next.map(({ kind }) => kind)).toContain('thing-after');
   await database.close();
 });
