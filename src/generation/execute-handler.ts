@@ -34,7 +34,7 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     if (!reserved) return;
     const { callId } = reserved;
     const result = await call(deps, context, callId, reserved.request);
-    const abandoned = context.signal.aborted;
+    const abandoned = context.signal.aborted && result.finishReason === 'interrupted';
     await settleTurn(context, { view, callId, result, abandoned }, config);
   };
 }
