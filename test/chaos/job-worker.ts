@@ -26,6 +26,7 @@ function maybeDie(point: string): void {
 const plan: JobHandler = async ({ job, commit }) => {
   const { name, steps, step } = job.payload as { name: string; steps: number[]; step: number };
   const width = steps[step];
+  say(`start ${name}`);
   if (width === undefined) return;
   const children = Array.from({ length: width }, (_, n) => ({
     type: 'EXECUTE' as const,
