@@ -15,7 +15,7 @@ const ARROWS: Record<string, readonly string[]> = {
   models: ['db'],
   context: ['db', 'models'],
   sources: ['db'],
-  wallet: ['db', 'models'],
+  wallet: ['db', 'recipe', 'planning', 'models'],
   documents: ['db', 'recipe', 'planning'],
   session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
   generation: [

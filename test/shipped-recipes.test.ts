@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { renderDocument } from '../src/generation/render-document.ts';
 import { expectedCounts } from '../src/planning/expected-counts.ts';
 import { validateForRun } from '../src/planning/validate-for-run.ts';
 import { readWorkItems } from '../src/planning/work-items.ts';
@@ -16,7 +17,6 @@ import { inputFromFile } from '../src/recipe/file-shape.ts';
 import { checkAgainstSchema } from '../src/recipe/json-schema.ts';
 import { parseStage } from '../src/recipe/parse.ts';
 import { renderPrompt, renderSeedPrompt } from '../src/recipe/prompt.ts';
-import { renderDocument } from '../src/recipe/render-document.ts';
 import type { ContractNode, Process, Stage, Step, StepInput } from '../src/recipe/types.ts';
 import {
   checkLoneStage,

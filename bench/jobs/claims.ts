@@ -32,7 +32,7 @@ export async function measureClaims(server: PostgresServer, sizes: readonly numb
   for (let turn = 0; turn < CLAIMS; turn++) {
     for (const [index, database] of databases.entries()) {
       const started = performance.now();
-      const jobs = await claimJobs(database, newId(), BATCH_SIZE, 30_000, false);
+      const jobs = await claimJobs(database, newId(), BATCH_SIZE, 30_000, 'leases');
       times[index]!.push(performance.now() - started);
       if (jobs.length !== BATCH_SIZE) throw new Error(`A claim took ${jobs.length} jobs.`);
     }

@@ -10,22 +10,27 @@ import { BATCH_SIZE, childIds, type EngineModule, STEPS } from './engine.ts';
 const SESSIONS = 4;
 const tenantId = LOCAL_TENANT;
 
-/** The next step of a root: what it has planned so far is in the database, as in a real run. */
+/**
+ * The next step of a root: what it has planned so far is in the database, as in a real run. The
+ * first child of each step carries the step's key.
+ */
 async function planTree(database: Database, { job, commit }: JobContext): Promise<void> {
   const tree = job.payload['id'] as string;
-  const [last] = await database.asTenant(tenantId, (tx) =>
-    tx.query<{ step: number }>(
-      'select coalesce(max(step_key::int), 0) as step from jobs where parent_job_id = $1 and counts',
-      [job.id],
-      'last-step',
+  const keys = Array.from({ length: STEPS }, (_, index) => `${tree}/${index + 1}`);
+  const planned = await database.asTenant(tenantId, (tx) =>
+    tx.query(
+      'select 1 from jobs where tenant_id = $1 and idempotency_key = any ($2)',
+      [tenantId, keys],
+      'planned-steps',
     ),
   );
-  const step = last!.step + 1;
+  const step = planned.length + 1;
   if (step > STEPS) return;
-  const children = childIds(tree, step).map((id) => ({
+  const children = childIds(tree, step).map((id, n) => ({
     type: 'EXECUTE' as const,
     stepKey: String(step),
     payload: { id },
+    ...(n === 0 && { idempotencyKey: keys[step - 1]! }),
   }));
   await commit({ children, next: { waitFor: 'children' } });
 }

@@ -14,14 +14,23 @@ async function readText(path: string, what: string): Promise<string> {
   } catch (cause) {
     throw new DialecticError('usage_invalid', `Cannot read the ${what} ${path}.`, { cause });
   }
-  if (bytes.includes(0)) {
-    throw new DialecticError('usage_invalid', `The ${what} ${path} is not a text file.`);
+  const text = decode(bytes);
+  if (text === undefined) {
+    throw new DialecticError('usage_invalid', `The ${what} ${path} is not text in UTF-8.`);
   }
-  const text = bytes.toString('utf8');
   if (text.length > MOST_CHARS) {
     throw new DialecticError('usage_invalid', `The ${what} has over ${MOST_CHARS} characters.`);
   }
   return text;
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The brief and a name for its project. */

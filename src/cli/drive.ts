@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHandlers } from '../generation/handlers.ts';
 import { Worker } from '../jobs/worker.ts';
@@ -7,6 +7,7 @@ import { createModelProvider } from '../models/provider.ts';
 import { sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { writeTextFile } from '../platform/folders.ts';
+import { newId } from '../platform/ids.ts';
 import { exportSession } from '../session/export.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
@@ -96,13 +97,26 @@ export async function writeFolder(
 }
 
 async function writeFiles(out: string, files: ReadonlyMap<string, string>): Promise<void> {
-  try {
-    for (const folder of new Set([...files.keys()].map((path) => dirname(join(out, path))))) {
-      await mkdir(folder, { recursive: true });
-    }
-  } catch (cause) {
-    const message = `Cannot write to ${out}: ${(cause as Error).message}`;
-    throw new DialecticError('folder_unusable', message, { cause });
+  for (const folder of new Set([...files.keys()].map((path) => dirname(join(out, path))))) {
+    await makeFolder(folder);
   }
   for (const [path, text] of files) await writeTextFile(join(out, path), text);
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    const message = `Cannot write to ${folder}: ${(cause as Error).message}`;
+    throw new DialecticError('folder_unusable', message, { cause });
+  }
+}
+
+/** Makes sure that the folder can be written before anything is spent on what goes into it. */
+export async function requireFolder(out: string | undefined): Promise<void> {
+  if (!out) return;
+  await makeFolder(out);
+  const probe = join(out, `.probe-${newId()}`);
+  await writeTextFile(probe, '');
+  await rm(probe, { force: true });
 }

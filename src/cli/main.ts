@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
+import { estimateCommand } from './estimate.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { reportFailure } from './output.ts';
@@ -21,6 +22,7 @@ const program = new Command('dialectic')
   .version(version)
   .exitOverride()
   .addCommand(runCommand())
+  .addCommand(estimateCommand())
   .addCommand(resumeCommand())
   .addCommand(listCommand())
   .addCommand(showCommand('show'))

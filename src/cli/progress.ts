@@ -2,14 +2,7 @@ import type { Database } from '../db/database.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { SessionView } from '../session/read.ts';
-
-type StepRow = {
-  stage: string;
-  step: string;
-  done: number;
-  running: number;
-  failed: number;
-};
+import { drawTree, type StepRow } from './progress-tree.ts';
 
 /** Shows on stderr where a run stands: a tree that is redrawn, or lines where there is no screen. */
 export class Progress {
@@ -19,6 +12,8 @@ export class Progress {
   readonly #screen = process.stderr.isTTY;
   readonly #expected: ReadonlyMap<string, number>;
   readonly #total: number;
+  /** What an earlier process did says nothing about how fast this one is. */
+  #doneBefore: number | undefined;
   #drawn = 0;
   #last = '';
 
@@ -34,28 +29,16 @@ export class Progress {
     const { rows, tokens } = await this.#read();
     const done = rows.reduce((sum, row) => sum + row.done, 0);
     const seconds = (elapsedMs() - this.#started) / 1000;
-    const left = done > 2 ? ((this.#total - done) * seconds) / done : null;
+    this.#doneBefore ??= done;
+    const own = done - this.#doneBefore;
+    const left = own > 2 ? ((this.#total - done) * seconds) / own : null;
     const head =
       `${done} of about ${this.#total} calls · ${tokens.toLocaleString('en')} tokens · ` +
       `${seconds.toFixed(0)} s${left === null ? '' : `, about ${left.toFixed(0)} s left`}`;
-    const lines = this.#screen ? [...this.#tree(rows), head] : [this.#summary(rows, head)];
+    const lines = this.#screen
+      ? [...drawTree(this.#session, rows, this.#expected), head]
+      : [this.#summary(rows, head)];
     this.#print(lines);
-  }
-
-  #tree(rows: readonly StepRow[]): string[] {
-    const lines: string[] = [];
-    for (const stage of this.#session.process.stages) {
-      const own = rows.filter((row) => row.stage === stage.key);
-      const active = own.some((row) => row.running > 0 || row.failed > 0);
-      lines.push(`${own.length === 0 ? '·' : active ? '▸' : '✓'} ${stage.name}`);
-      if (!active) continue;
-      for (const row of own) {
-        const expected = this.#expected.get(`${row.stage}/${row.step}`) ?? row.done;
-        const mark = row.failed > 0 ? '✗' : row.done >= expected ? '✓' : '▸';
-        lines.push(`    ${mark} ${row.step} ${row.done}/${expected}`);
-      }
-    }
-    return lines;
   }
 
   #summary(rows: readonly StepRow[], head: string): string {
@@ -79,13 +62,15 @@ export class Progress {
     const { tenantId, id } = this.#session;
     return this.#database.asTenant(tenantId, async (tx) => {
       const rows = await tx.query<StepRow>(
-        `select r.stage_key as stage, j.step_key as step,
+        `select r.stage_key as stage, j.step_key as step, l.ordinal as lane,
            count(*) filter (where j.status = 'completed' and not j.continued) as done,
            count(*) filter (where not is_over(j.status)) as running,
            count(*) filter (where j.status in ('failed', 'cancelled')) as failed
          from jobs j join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
+         join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
          where j.tenant_id = $1 and j.session_id = $2 and j.job_type = 'EXECUTE'
-         group by r.stage_key, j.step_key, r.created_at order by r.created_at, min(j.seq)`,
+         group by r.stage_key, j.step_key, l.ordinal, r.created_at
+         order by r.created_at, min(j.seq)`,
         [tenantId, id],
       );
       const [usage] = await tx.query<{ tokens: number }>(

@@ -10,7 +10,7 @@ import {
   setSessionBudgets,
 } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveSession, requireFolder } from './drive.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
@@ -66,6 +66,7 @@ function goOnCommand(
     .action(async (session: string | undefined, options: GoOnOptions) => {
       const concurrency = readConcurrency(options.concurrency);
       const config = readConfiguration();
+      await requireFolder(options.out);
       await withStore(options.data, async (store) => {
         const { id, status, models } = await findSession(store, session);
         if (status === 'cancelled') {

@@ -1,12 +1,11 @@
 import { Command } from 'commander';
+import { estimateNewRun } from '../generation/estimate-new-run.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
+import { requireModels } from '../models/require-models.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { readTextFolder } from '../platform/folders.ts';
-import { findRecipe } from '../platform/recipe-folders.ts';
-import { loadProcess } from '../recipe/validate.ts';
-import { startRun } from '../session/start.ts';
+import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
-import { readBrief, readResource } from './brief.ts';
+import type { Estimate } from '../wallet/estimate-types.ts';
 import {
   addBudgetOptions,
   type BudgetOptions,
@@ -14,28 +13,21 @@ import {
   setSessionBudgets,
 } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveSession, requireFolder } from './drive.ts';
+import { summariseEstimate } from './estimate-text.ts';
+import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
-type RunOptions = BudgetOptions & {
-  model: string[];
-  out?: string;
-  process: string;
-  until?: string;
-  approve: 'stage' | 'none';
-  resource: string[];
-  writer?: string;
-  domain?: string;
-  name?: string;
-  concurrency: string;
-  allowDegraded?: boolean;
-  data?: string;
-  json?: boolean;
-};
-
-const collect = (value: string, before: string[]): string[] => [...before, value];
-const OFFLINE_MODELS = ['offline/builder', 'offline/skeptic'];
+type RunOptions = BudgetOptions &
+  NewRunOptions & {
+    out?: string;
+    approve: 'stage' | 'none';
+    concurrency: string;
+    allowDegraded?: boolean;
+    data?: string;
+    json?: boolean;
+  };
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
@@ -64,39 +56,28 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
   const concurrency = readConcurrency(options.concurrency);
-  const { name, brief } = await readBrief(briefPath);
-  const resources = await Promise.all(options.resource.map(readResource));
-  const { folder } = await findRecipe(options.process);
-  const process = loadProcess(await readTextFolder(folder));
-  const models = options.model.length > 0 ? options.model : OFFLINE_MODELS;
+  const prepared = await prepareRun(briefPath, options);
+  const { process, models } = prepared;
   const config = readConfiguration();
+  requireModels(models, config);
+  await requireFolder(options.out);
   const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
-    const { sessionId } = await startRun(store.database, {
+    const planned: NewRun = {
+      ...prepared,
       tenantId: store.tenantId,
-      name: options.name ?? name,
-      domain: options.domain ?? null,
-      brief,
-      resources,
-      process,
-      models,
       reviewStages: options.approve === 'stage',
       allowDegraded: options.allowDegraded ?? false,
-      untilStage: options.until ?? null,
-      writer: options.writer ? findWriter(models, options.writer) : null,
       alsoWrite: (tx, started) => setSessionBudgets(tx, store.tenantId, started.sessionId, budgets),
-    });
+    };
+    const estimate = await estimateNewRun(store.database, planned, config);
+    tell(summariseEstimate(estimate));
+    const { sessionId } = await startRun(store.database, planned);
     tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
     const drive = { sessionId, out: options.out, concurrency, config };
-    report(await driveSession(store, drive), options);
+    report({ ...(await driveSession(store, drive)), estimate }, options);
   });
-}
-
-function findWriter(models: readonly string[], writer: string): number {
-  const at = models.indexOf(writer);
-  if (at >= 0) return at + 1;
-  throw new DialecticError('usage_invalid', `${writer} takes no part in this run.`);
 }
 
 export function readConcurrency(text: string): number {
@@ -108,7 +89,10 @@ export function readConcurrency(text: string): number {
 const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Prints the result; a run that rests before its end also leaves with a code that says so. */
-export function report(result: RunResult, options: { json?: boolean; out?: string }): void {
+export function report(
+  result: RunResult & { estimate?: Estimate },
+  options: { json?: boolean; out?: string },
+): void {
   printResult(options.json === true, result, describe(result, options.out));
   if (result.status === 'completed') return;
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;

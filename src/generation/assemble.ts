@@ -1,12 +1,12 @@
 import type { ModelMessage, ModelRequest } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
+import { toWords } from '../recipe/markdown-blocks.ts';
 import { type PromptFacts, type PromptInput, renderPrompt } from '../recipe/prompt.ts';
 import type { Stage, Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import type { JobInput } from './inputs.ts';
 import { isRecord } from './json-reader.ts';
-import { toWords } from './markdown-blocks.ts';
 
 /** What a turn after the first one asks for. */
 export type NextTurn =
@@ -17,7 +17,7 @@ export type NextTurn =
 const LEAST_COMMON = 400;
 
 export type Assembly = {
-  readonly session: SessionView;
+  readonly session: Pick<SessionView, 'id' | 'process'>;
   readonly stage: Stage;
   readonly step: Step;
   readonly planned: PlannedJob;
@@ -171,7 +171,7 @@ function ownTurns(prompt: string, turn: NextTurn | null, planned: PlannedJob): M
   const request =
     turn.kind === 'repair'
       ? `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.`
-      : `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${turn.soFar.slice(-120)}`;
+      : `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${turn.soFar.slice(-120).replace(/^[\udc00-\udfff]/, '')}`;
   // Providers refuse a turn that says nothing.
   if (turn.soFar.trim() === '') return [ask(prompt, request.replace('This', 'Your last'))];
   return [ask(prompt), { role: 'assistant', content: turn.soFar }, ask(request)];

@@ -113,7 +113,11 @@ export function findStanding(
 }
 
 const joinFrom = (chunks: readonly Chunk[], from: number): string =>
-  joinChunks(chunks.filter(({ ordinal }) => ordinal >= from).map(({ text }) => text)).text;
+  joinChunks(
+    chunks
+      .filter(({ ordinal }) => ordinal >= from)
+      .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' })),
+  ).text;
 
 function nextTurn({ problems, soFar }: Standing): NextTurn | null {
   if (problems !== null) return { kind: 'repair', soFar, problems };

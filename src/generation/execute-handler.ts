@@ -34,7 +34,8 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     if (!reserved) return;
     const { callId } = reserved;
     const result = await call(deps, context, callId, reserved.request);
-    await settleTurn(context, { view, callId, result, abandoned: false }, config);
+    const abandoned = context.signal.aborted;
+    await settleTurn(context, { view, callId, result, abandoned }, config);
   };
 }
 

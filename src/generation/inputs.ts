@@ -7,7 +7,7 @@ import type { PromptInput } from '../recipe/prompt.ts';
 import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { stripFields } from './fill-fields.ts';
-import { renderMarkdown } from './render-markdown.ts';
+import { renderDocument } from './render-document.ts';
 
 /** One input of a job: how the prompt calls it, and its text. */
 export type JobInput = PromptInput & {
@@ -94,30 +94,12 @@ async function loadOne(
   const stage = process.stages[at]!;
   const step = stage.steps.find((one) => one.key === row!.step_key)!;
   const content = stripFields(contractOf(stage, step)!, row!.content);
-  const text = type === 'document' ? renderAsText(process, stage, step, content) : undefined;
-  return {
-    ...base,
-    title: describeDocument(stage, step).title,
-    text: text ?? JSON.stringify(content, null, 1),
-    content,
-  };
-}
-
-/** Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet. */
-function renderAsText(
-  process: Process,
-  stage: Stage,
-  step: Step,
-  content: unknown,
-): string | undefined {
-  if (step.output.template === null) return undefined;
-  return renderMarkdown({
-    template: stage.files[step.output.template]!,
-    schema: contractOf(stage, step)!,
-    content: content as Record<string, unknown>,
-    document: describeDocument(stage, step),
-    partials: { ...process.shared, ...stage.files },
-  }).markdown;
+  // Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet.
+  const text =
+    type === 'document' && step.output.template !== null
+      ? renderDocument(process, stage, step, content as Record<string, unknown>)
+      : JSON.stringify(content, null, 1);
+  return { ...base, title: describeDocument(stage, step).title, text, content };
 }
 
 async function loadFeedback(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {

@@ -22,6 +22,9 @@ function cut(text: string, places: readonly number[], repeats: readonly number[]
   });
 }
 
+const join = (texts: readonly string[]) =>
+  joinChunks(texts.map((text) => ({ text, finished: false })));
+
 const words = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `word${from + n}`).join(' ');
 
@@ -31,7 +34,7 @@ describe('joinChunks', () => {
   test('gives back any text that was cut anywhere', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, prose, jsonText), places, (text, at) => {
-        expect(joinChunks(cut(text, at, [0]))).toEqual({ text, restarted: [] });
+        expect(join(cut(text, at, [0]))).toEqual({ text, refused: [] });
       }),
       { numRuns: 1_000 },
     );
@@ -44,7 +47,7 @@ describe('joinChunks', () => {
     });
     fc.assert(
       fc.property(jsonText, places, repeats, (text, at, back) => {
-        expect(joinChunks(cut(text, at, back)).text).toBe(text);
+        expect(join(cut(text, at, back)).text).toBe(text);
       }),
       { numRuns: 1_000 },
     );
@@ -59,7 +62,7 @@ describe('joinChunks', () => {
     }));
     const text = JSON.stringify({ content: { scores } }, null, 4);
     for (let at = 1; at < text.length; at++) {
-      expect(joinChunks([text.slice(0, at), text.slice(at)]).text).toBe(text);
+      expect(join([text.slice(0, at), text.slice(at)]).text).toBe(text);
     }
   });
 
@@ -74,7 +77,7 @@ describe('joinChunks', () => {
       text.slice(0, 60),
       text.slice(200),
     ];
-    expect(joinChunks(chunks)).toEqual({ text, restarted: [1, 3] });
+    expect(join(chunks)).toEqual({ text, refused: [1, 3] });
   });
 });
 
@@ -87,7 +90,6 @@ describe('joinChunk', () => {
     });
     expect(joinChunk('{"content": {"a"', '"a": "b"}}')).toMatchObject({
       text: '{"content": {"a": "b"}}',
-      fits: true,
     });
     expect(joinChunk('{"content": {"a": "x", "b', '"b": "y"}}')).toMatchObject({
       text: '{"content": {"a": "x", "b": "y"}}',
@@ -107,7 +109,6 @@ describe('joinChunk', () => {
     const chunk = `Continuing from where I left off:\n\n${start.slice(-45)}ces and orders."}}`;
     expect(joinChunk(start, chunk)).toMatchObject({
       text: `${start}ces and orders."}}`,
-      fits: true,
     });
   });
 
@@ -121,7 +122,7 @@ describe('joinChunk', () => {
 
   test('a new start in other words is a restart as well', () => {
     const anew = '{"content": {"summary": "A different text altogether, from the top.';
-    expect(joinChunk(start, anew)).toEqual({ kind: 'restarted', text: start });
+    expect(joinChunk(start, anew)).toEqual({ kind: 'refused', text: start });
   });
 
   test('a new start that holds everything so far and goes on is progress', () => {
@@ -135,8 +136,24 @@ describe('joinChunk', () => {
     expect(joinChunk(start, start.slice(-40))).toMatchObject({ text: start, added: 0 });
   });
 
-  test('a chunk that breaks the JSON says so', () => {
-    const other = '{"advisor_recommendations": {"analysis": "Another document."}}';
-    expect(joinChunk('{"content": {"nodes": "one', other)).toMatchObject({ fits: false });
+  test.each(['{"content": {"nodes": "one', '{"nodes": ["one"', '{"nod', '{"nodes"'])(
+    'another document is refused behind %s',
+    (open) => {
+      const other = '{"recommendations": {"analysis": "Another document."}}';
+      expect(joinChunk(open, other)).toEqual({ kind: 'refused', text: open });
+    },
+  );
+
+  test('another document is refused where an object may stand and the model ended it', () => {
+    const open = '{"content": {"nodes": [{"title": "One"}, ';
+    const other = '{"phases": [], "objective": "Another document."}';
+    expect(joinChunk(open, other, true)).toEqual({ kind: 'refused', text: open });
+  });
+
+  test('an entry of a list is joined, also where the model ended behind it', () => {
+    const open = '{"content": {"nodes": [{"title": "One", "work": "Ask"}, ';
+    const entry = '{"title": "Two", "work": "Do"}';
+    expect(joinChunk(open, entry, true)).toMatchObject({ text: open + entry });
+    expect(joinChunk(open, '{"phase": "New"}')).toMatchObject({ kind: 'joined' });
   });
 });

@@ -1,4 +1,4 @@
-import { readJson } from './json-reader.ts';
+import { isRecord, readJson } from './json-reader.ts';
 
 /** What became of a chunk that was meant to go on from the text so far. */
 export type Joint =
@@ -9,13 +9,22 @@ export type Joint =
       readonly repeated: number;
       /** Characters that the chunk added. */
       readonly added: number;
-      /** False where the text was a beginning of JSON and no longer is one. */
-      readonly fits: boolean;
     }
-  | { readonly kind: 'restarted'; readonly text: string };
+  | {
+      /** It starts anew, or is a document of its own: nothing of it is taken. */
+      readonly kind: 'refused';
+      readonly text: string;
+    };
 
-/** The assembled text and which chunks were refused because they started anew. */
-export type Assembly = { readonly text: string; readonly restarted: readonly number[] };
+/** One answer of a chain. */
+export type Piece = {
+  readonly text: string;
+  /** Whether the model itself ended it. */
+  readonly finished: boolean;
+};
+
+/** The assembled text and which chunks were refused. */
+export type Assembly = { readonly text: string; readonly refused: readonly number[] };
 
 /** How far back a repetition is looked for. */
 const WINDOW = 8_000;
@@ -29,39 +38,60 @@ const LONGEST_PREAMBLE = 400;
 /** How a model begins that talks before it goes on. */
 const TALK = /^\W*(sure|certainly|of course|okay|here|continu|resum|picking up|i.ll|i will)/i;
 
-/** Puts the chunks of a continuation chain together; a restart adds nothing. */
-export function joinChunks(chunks: readonly string[]): Assembly {
-  const restarted: number[] = [];
-  let text = chunks[0] ?? '';
+/** Puts the chunks of a continuation chain together; a refused one adds nothing. */
+export function joinChunks(chunks: readonly Piece[]): Assembly {
+  const refused: number[] = [];
+  let text = chunks[0]?.text ?? '';
   for (const [index, chunk] of chunks.entries()) {
     if (index === 0) continue;
-    const joint = joinChunk(text, chunk);
+    const joint = joinChunk(text, chunk.text, chunk.finished);
     text = joint.text;
-    if (joint.kind === 'restarted') restarted.push(index);
+    if (joint.kind === 'refused') refused.push(index);
   }
-  return { text, restarted };
+  return { text, refused };
 }
 
 /**
  * Joins one chunk to the text so far. Asked to go on from the last characters, a model does so,
- * or repeats some of them first, or starts anew. Repetition is cut away; a new start is refused,
- * unless it repeats everything word for word and goes on from there.
+ * or repeats some of them first, or starts anew, or writes another document that it knows of.
+ * Repetition is cut away; a new start is refused, unless it repeats everything word for word and
+ * goes on from there; so is another document, for which it helps to know that the model
+ * `finished` the chunk by itself.
  */
-export function joinChunk(soFar: string, chunk: string): Joint {
-  if (soFar === '') return joined(soFar, chunk, 0, true);
+export function joinChunk(soFar: string, chunk: string, finished = false): Joint {
+  if (soFar === '') return joined(soFar, chunk, 0);
   const open = isOpenJson(soFar);
   const next = open ? withoutFence(soFar, chunk) : chunk;
   const dropped = chunk.length - next.length;
-  if (isRestart(soFar, next, open)) return { kind: 'restarted', text: soFar };
+  if (isRestart(soFar, next, open)) return { kind: 'refused', text: soFar };
   const all = next.startsWith(soFar) && (open || isTelling(soFar));
   const repeated = all ? soFar.length : findRepeated(soFar, next, open);
-  const fits = !open || staysJson(soFar + next.slice(repeated));
-  return joined(soFar, chunk, dropped + repeated, fits);
+  if (open && repeated === 0 && isOther(soFar, next, finished)) {
+    return { kind: 'refused', text: soFar };
+  }
+  return joined(soFar, chunk, dropped + repeated);
 }
 
-function joined(soFar: string, chunk: string, repeated: number, fits: boolean): Joint {
+function joined(soFar: string, chunk: string, repeated: number): Joint {
   const added = chunk.length - repeated;
-  return { kind: 'joined', text: soFar + chunk.slice(repeated), repeated, added, fits };
+  return { kind: 'joined', text: soFar + chunk.slice(repeated), repeated, added };
+}
+
+/**
+ * Whether a chunk is an object of its own: one that cannot begin where the text stops, or one
+ * that the model holds for the end although the text stays open, and whose keys are new.
+ */
+function isOther(soFar: string, next: string, finished: boolean): boolean {
+  const start = /^\s*\{\s*"/.exec(next)?.[0];
+  if (start === undefined) return false;
+  const whole = readJson(soFar + next, Math.max(0, startOfJson(soFar)));
+  if (whole.kind === 'malformed') return whole.at <= soFar.length + start.length;
+  const own = readJson(next);
+  if (!finished || whole.kind !== 'truncated' || own.kind !== 'value') return false;
+  if (next.slice(own.end).trim() !== '' || !isRecord(own.value)) return false;
+  const { content } = own.value;
+  const keys = Object.keys(isRecord(content) ? content : own.value);
+  return keys.filter((key) => soFar.includes(`"${key}"`)).length <= keys.length / 2;
 }
 
 const startOfJson = (text: string): number =>

@@ -46,8 +46,9 @@ export function judge(judged: Judged): Verdict {
   if (result.finishReason === 'content_filter') {
     return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
   }
-  const { text } = joinChunk(soFar, result.text);
   const finished = result.finishReason === 'stop';
+  const { kind, text } = joinChunk(soFar, result.text, finished);
+  if (kind === 'refused') return goOn(judged, text);
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
     const check = checkContract(contract, parsed.content, judged.given);

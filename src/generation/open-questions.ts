@@ -1,5 +1,5 @@
+import { humanise, isBlank, titleOf, toWords } from '../recipe/markdown-blocks.ts';
 import { isRecord } from './json-reader.ts';
-import { humanise, isBlank, titleOf, toWords } from './markdown-blocks.ts';
 
 /** A question that the document leaves to people, and the part of it that asks. */
 export type OpenQuestion = { readonly question: string; readonly where: readonly string[] };

@@ -1,10 +1,9 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import type { JobHandler } from '../jobs/context.ts';
-import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { readSession } from '../session/read.ts';
 import { withFrontMatter } from './front-matter.ts';
-import { renderMarkdown } from './render-markdown.ts';
+import { renderDocument } from './render-document.ts';
 
 type DocumentRow = {
   id: string;
@@ -51,13 +50,7 @@ export function createRenderHandler(database: Database): JobHandler {
     const stage = session.process.stages.find((one) => one.key === row.stage_key)!;
     const step = stage.steps.find((one) => one.key === row.step_key)!;
     const lane = session.lanes.find((one) => one.id === row.lane_id)!;
-    const { markdown } = renderMarkdown({
-      template: stage.files[step.output.template!]!,
-      schema: contractOf(stage, step)!,
-      content: row.content,
-      document: describeDocument(stage, step),
-      partials: { ...session.process.shared, ...stage.files },
-    });
+    const markdown = renderDocument(session.process, stage, step, row.content);
     const facts = {
       document: row.document_key,
       stage: row.stage_key,

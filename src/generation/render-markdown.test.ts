@@ -49,6 +49,19 @@ describe('renderMarkdown', () => {
     expect(appended).toEqual([]);
   });
 
+  test('a template can ask whether there is anything to print', () => {
+    const asking = `# {{ document.title }}
+{% assign text = content.summary | markdown %}{% if text != '' %}
+## Summary
+
+{{ text }}
+{% endif %}`;
+    expect(render({}, { template: asking }).markdown).toBe('# Plan\n');
+    expect(render({ summary: 'So.' }, { template: asking }).markdown).toBe(
+      '# Plan\n\n## Summary\n\nSo.\n',
+    );
+  });
+
   test('what has no place in the template gets one at the end', () => {
     const { markdown, appended } = render({
       summary: 'We build.',

@@ -1,9 +1,9 @@
 import { Liquid } from 'liquidjs';
 import { DialecticError } from '../platform/errors.ts';
+import { humanise, isBlank, toMarkdown, toTable } from '../recipe/markdown-blocks.ts';
+import { dedent, safeBlock, safeCell, safeInline } from '../recipe/markdown-text.ts';
 import type { ContractSchema } from './check-contract.ts';
 import { isRecord } from './json-reader.ts';
-import { humanise, isBlank, toMarkdown, toTable } from './markdown-blocks.ts';
-import { dedent, safeBlock, safeCell, safeInline } from './markdown-text.ts';
 import { gatherOpenQuestions, type OpenQuestion } from './open-questions.ts';
 import { leftOver, type Path, track } from './tracked.ts';
 
@@ -100,7 +100,9 @@ function isAbsentField(error: unknown, schema: ContractSchema): boolean {
 
 /** What a filter of ours made: already safe, so that printing leaves it alone. */
 type Rendered = { readonly rendered: string; toString(): string };
-const rendered = (text: string): Rendered => ({ rendered: text, toString: () => text });
+/** Nothing stays an empty text, so that a template can ask for it. */
+const rendered = (text: string): Rendered | '' =>
+  text === '' ? '' : { rendered: text, toString: () => text };
 const isRendered = (value: unknown): value is Rendered =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'rendered');
 

@@ -12,7 +12,7 @@ import type { ChainView, ExecutePayload } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
 import { judge, type Verdict } from './judge.ts';
 
-/** What came of a request; `abandoned` where its process died and only saved text is left. */
+/** What came of a request; `abandoned` where this side ended it: its process died or was stopped. */
 export type Turn = {
   readonly view: ChainView;
   readonly callId: string;
@@ -67,9 +67,11 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
       .map(({ content }) => content),
     limit: step.continuation,
   });
-  // Kills never exhaust a chain.
-  if (!abandoned || verdict.kind === 'document') return verdict;
-  return { kind: 'continue', state };
+  const cut =
+    verdict.kind === 'continue' ||
+    (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
+  // Kills and stops never exhaust a chain.
+  return abandoned && cut ? { kind: 'continue', state } : verdict;
 }
 
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {

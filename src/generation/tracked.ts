@@ -1,5 +1,5 @@
+import { isBlank, titleOf } from '../recipe/markdown-blocks.ts';
 import { isRecord } from './json-reader.ts';
-import { isBlank, titleOf } from './markdown-blocks.ts';
 
 /** A value that remembers which of its parts were looked at. */
 export type Tracked = { readonly value: unknown; readonly wasRead: (path: Path) => boolean };

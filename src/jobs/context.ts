@@ -102,7 +102,7 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
      returning status, status <> 'waiting_for_children' or exists (
        select from jobs c where c.tenant_id = j.tenant_id and c.counts
-         and c.parent_job_id = j.id and not is_over(c.status)) as waits`,
+         and c.parent_job_id = j.id and is_open(c.status)) as waits`,
     [job.tenantId, job.id, job.leaseToken, effects.continuation !== undefined],
   );
   // With nothing to wait for the parent would sleep for ever.

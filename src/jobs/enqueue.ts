@@ -52,7 +52,7 @@ const INSERT = `
     lane_id uuid, step_key text, job_type text, status text, parent_job_id uuid,
     prerequisite_job_id uuid, chain_id uuid, dependency_policy text, quorum int,
     concurrency_key text, max_attempts int, input_digest text, idempotency_key text, payload jsonb)
-  on conflict (tenant_id, idempotency_key) do nothing
+  on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
 function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions) {

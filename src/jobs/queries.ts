@@ -8,21 +8,31 @@ const uuids = (ids: readonly string[]): string => `'{${ids.join(',')}}'::uuid[]`
 const interval = (ms: number): string => `interval '${Math.round(ms)} milliseconds'`;
 
 const QUIET = "set local dialectic.quiet = 'on'";
-/** A claim that a crash of the server forgets is a job that is still there to claim. */
+/**
+ * A claim that a crash of the server forgets is a job that is still there to claim, and the end of a
+ * job without effects leaves a job that runs again. Whatever builds on them is saved after them.
+ */
 const FORGETTABLE = 'set local synchronous_commit = off';
 
-/** Takes abandoned jobs back, then claims what is due. One round trip. */
+/**
+ * What a claim takes back first: jobs whose lease ran out, and with `locks` those of workers whose
+ * connection is gone.
+ */
+export type Sweep = 'nothing' | 'leases' | 'locks';
+
+/** Takes abandoned jobs back if asked to, then claims what is due. One round trip. */
 export async function claimJobs(
   database: Database,
   workerId: string,
   batch: number,
   leaseMs: number,
-  trustLocks: boolean,
+  sweep: Sweep,
 ): Promise<Job[]> {
+  const lookForLocks = sweep === 'locks';
+  const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks});`;
   const rows = await database.immediate<JobRow>(
     { as: 'worker' },
-    `${QUIET}; ${FORGETTABLE};
-     select requeue_abandoned(${uuid(workerId)}, ${trustLocks});
+    `${QUIET}; ${FORGETTABLE}; ${sweep === 'nothing' ? '' : sweeping}
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
        chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts, takeovers,
        degraded, payload, lease_token
@@ -35,7 +45,8 @@ export async function claimJobs(
 export async function completeJobs(database: Database, jobs: readonly Job[]): Promise<string[]> {
   const rows = await database.immediate<{ id: string }>(
     { as: 'worker' },
-    `${QUIET}; select complete_jobs(${uuids(jobs.map((job) => job.tenantId))},
+    `${QUIET}; ${FORGETTABLE};
+     select complete_jobs(${uuids([...new Set(jobs.map((job) => job.tenantId))])},
        ${uuids(jobs.map((job) => job.id))}, ${uuids(jobs.map((job) => job.leaseToken))}) as id`,
   );
   return rows.map((row) => row.id);

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { Presence } from '../db/driver.ts';
 import { EVENTS_CHANNEL } from '../db/events.ts';
-import { every, nextTurn, sleep } from '../platform/clock.ts';
+import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
 import { CompletionBatch } from './completion-batch.ts';
@@ -9,7 +9,7 @@ import { commitEffects, type JobHandlers, leaseLost } from './context.ts';
 import { JOBS_CHANNEL } from './enqueue.ts';
 import { recordFailure } from './failure.ts';
 import { LeaseKeeper } from './leases.ts';
-import { claimJobs, handBack, requeueAll } from './queries.ts';
+import { claimJobs, handBack, requeueAll, type Sweep } from './queries.ts';
 import type { Job } from './types.ts';
 
 export type WorkerOptions = {
@@ -28,6 +28,8 @@ export type WorkerOptions = {
 /** After a break every worker of a server needs a moment to take its lock again. */
 const TRUST_LOCKS_AFTER_MS = 3_000;
 const HINT_EVERY_MS = 20;
+/** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */
+const SWEEP_EVERY_MS = 500;
 
 /** Databases whose left-over jobs this process has taken back already. */
 const recovered = new WeakSet<Database>();
@@ -46,6 +48,7 @@ export class Worker {
   #woken = false;
   #hinting = false;
   #stopping = false;
+  #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
   constructor({ database, handlers, ...rest }: WorkerOptions) {
@@ -111,15 +114,21 @@ export class Worker {
   }
 
   async #claim(room: number): Promise<Job[]> {
-    const trusted = (this.#presence?.heldForMs() ?? 0) > TRUST_LOCKS_AFTER_MS;
     try {
-      return await claimJobs(this.#database, this.id, room, this.#options.leaseMs, trusted);
+      return await claimJobs(this.#database, this.id, room, this.#options.leaseMs, this.#sweep());
     } catch (error) {
       this.#options.log(`cannot claim jobs: ${(error as Error).message}`);
       await this.#database.driver.untilWritable();
       await sleep(this.#stopping ? 0 : 500);
       return [];
     }
+  }
+
+  #sweep(): Sweep {
+    const now = elapsedMs();
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return 'nothing';
+    this.#sweptAt = now;
+    return (this.#presence?.heldForMs() ?? 0) > TRUST_LOCKS_AFTER_MS ? 'locks' : 'leases';
   }
 
   async #rest(): Promise<void> {

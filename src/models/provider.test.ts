@@ -24,10 +24,9 @@ async function setUp(
   let requests = 0;
   const server = await startServer((_, response, body) => answer(response, body, ++requests));
   stops.push(server.stop);
-  const timeouts = { firstByteMs: 150, silenceMs: 150, totalMs: 2_000 };
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: server.url, DIALECTIC_API_KEY: 'sk-secret' },
-    { providers: { compatible: { timeouts, ...settings } } },
+    { providers: { compatible: settings } },
   );
   const provider = createModelProvider(config);
   return {
@@ -58,15 +57,20 @@ describe('a provider that misbehaves', () => {
   });
 
   test('headers without a first byte are a hang as well', async () => {
-    const { generate } = await setUp((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.flushHeaders();
-    });
+    const { generate } = await setUp(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.flushHeaders();
+      },
+      { timeouts: { firstByteMs: 150 } },
+    );
     await expect(generate()).rejects.toThrow('sent nothing for 150 ms');
   });
 
   test('silence after some text keeps the text', async () => {
-    const { generate } = await setUp((response) => stream(response, chatEvent('half a ')));
+    const { generate } = await setUp((response) => stream(response, chatEvent('half a ')), {
+      timeouts: { silenceMs: 150 },
+    });
     const deltas: string[] = [];
     const result = await generate({ onDelta: (text) => deltas.push(text) });
     expect(result).toMatchObject({

@@ -6,6 +6,7 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-lim
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { parseModelId } from './model-id.ts';
 import { createOfflineProvider } from './offline/offline-provider.ts';
+import { requireProvider } from './require-models.ts';
 import type { ModelProvider, ModelResult } from './types.ts';
 import { systemClock } from './watchdog.ts';
 
@@ -45,12 +46,7 @@ export function createModelProvider(
     async generate(request, options = {}) {
       const id = parseModelId(request.model);
       if (id.provider === 'offline') return await offline.generate(request, options);
-      const provider = config.providers[id.provider];
-      if (!provider) {
-        throw new DialecticError('provider_not_configured', `No provider "${id.provider}".`, {
-          details: { provider: id.provider, known: Object.keys(config.providers) },
-        });
-      }
+      const provider = requireProvider(id, config);
       const { breaker, limit } = lineOf(id.provider, provider);
       try {
         return await limit.run(async () => {

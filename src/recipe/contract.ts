@@ -1,4 +1,4 @@
-import { humanise } from './markdown.ts';
+import { humanise } from './markdown-blocks.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
 
 /** A section or field as prompts and templates see it. */

@@ -1,6 +1,6 @@
 import { Liquid, type Template } from 'liquidjs';
 import { DialecticError } from '../platform/errors.ts';
-import { toMarkdown, toTable } from './markdown.ts';
+import { toMarkdown, toTable } from './markdown-blocks.ts';
 
 /** Recipes come from users: no file system, no prototypes, bounded size, memory and time. */
 export function createEngine(partials: Readonly<Record<string, string>>): Liquid {
@@ -43,15 +43,11 @@ export function parseTemplate(
   }
 }
 
-/**
- * Renders one text with the given variables; a fault names the file and the line. Documents are
- * rendered leniently: their templates were checked against the contract, and may lack a section.
- */
+/** Renders one text with the given variables; a fault names the file and the line. */
 export function renderLiquid(
   partials: Readonly<Record<string, string>>,
   file: string,
   scope: object,
-  { strict }: { readonly strict: boolean } = { strict: true },
 ): string {
   const text = partials[file];
   if (text === undefined) {
@@ -60,9 +56,8 @@ export function renderLiquid(
     });
   }
   const engine = createEngine(partials);
-  const options = { strictVariables: strict };
   try {
-    return String(engine.renderSync(engine.parse(text, file), scope, options));
+    return String(engine.renderSync(engine.parse(text, file), scope));
   } catch (thrown) {
     const fault = describeFault(thrown);
     throw new DialecticError('recipe_invalid', `${file}:${fault.line}: ${fault.message}`, {

@@ -3,7 +3,6 @@ import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { describeDocument, schemaForModel } from './contract.ts';
 import { mergeOverlays } from './overlays.ts';
 import { type PromptFacts, renderPrompt, renderSeedPrompt } from './prompt.ts';
-import { renderDocument } from './render-document.ts';
 import type { Contract } from './types.ts';
 import { loadProcess, validateProcess } from './validate.ts';
 
@@ -147,43 +146,5 @@ describe('what code fills in', () => {
       required: ['mixed'],
       properties: { mixed: { type: 'object', properties: { why: { type: 'string' } } } },
     });
-  });
-});
-
-describe('rendering', () => {
-  const step = propose!.steps[0]!;
-
-  test('sections follow the template', () => {
-    const text = renderDocument(process, propose!, step, {
-      summary: 'Open it.',
-      options: [{ name: 'Open', why: 'Demand.' }],
-    });
-    expect(text).toBe('# Proposal\n\nOpen it.\n\n## Open\n\nDemand.\n');
-  });
-
-  test('nothing is dropped: unforeseen sections and fields come at the end', () => {
-    const text = renderDocument(process, propose!, step, {
-      summary: ['First.', 'Second.'],
-      options: [{ name: 'Open', why: 'Demand.', cost: { capex: 5 } }, 'A plain remark.'],
-      surprise: [
-        { a: 'x', b: 1 },
-        { a: 'y', b: 2 },
-      ],
-    });
-    expect(text).toContain('- First.\n- Second.');
-    expect(text).toContain('## Options 1: Cost\n\n**Capex:** 5');
-    expect(text).toContain('## Options 2\n\nA plain remark.');
-    expect(text).toContain('## Surprise\n\n| A | B |\n| --- | --- |\n| x | 1 |\n| y | 2 |');
-  });
-
-  test('absent optional sections print nothing', () => {
-    expect(renderDocument(process, challenge!, decide!, { decision: 'Go.' })).toBe(
-      '# Verdict\n\nGo.\n',
-    );
-  });
-
-  test('a JSON-only document can still be read', () => {
-    const text = renderDocument(process, challenge!, judge!, { score: 3, reason: 'Thin.' });
-    expect(text).toBe('# Judgement\n\n**Score:** 3\n\n**Reason:** Thin.\n');
   });
 });

@@ -58,7 +58,7 @@ export async function summarise(
   );
   const failures = await tx.query<{ message: string }>(
     `select distinct coalesce(l.model || ', ', '') || coalesce(j.step_key || ': ', '')
-       || (j.error->>'message') as message
+       || (j.error->>'message') || ' (' || (j.error->>'code') || ')' as message
      from jobs j left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
      where j.tenant_id = $1 and j.session_id = $2 and j.status = 'failed'
        and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,

@@ -15,7 +15,7 @@ describeOnBoth('claiming', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const claim = (batch: number, worker = newId()) =>
-    claimJobs(database, worker, batch, 30_000, false);
+    claimJobs(database, worker, batch, 30_000, 'leases');
   const many = (count: number, prefix: string, job = {}) =>
     Array.from({ length: count }, (_, n) => named(`${prefix}${n}`, job));
   const finishAll = () =>

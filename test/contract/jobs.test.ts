@@ -362,7 +362,7 @@ describeOnBoth('jobs', (kind) => {
         [named('x', { id: a, prerequisiteId: b }), named('y', { id: b, prerequisiteId: a })],
       ],
       ['parent_finished', [named('x', { parentId: parent! })]],
-      ['conflict', [named('x', { prerequisiteId: a })]],
+      ['not_found', [named('x', { prerequisiteId: a })]],
     ];
     for (const [code, jobs] of bad) {
       await expect(run.enqueue(...jobs), code).rejects.toMatchObject({ code });

@@ -311,10 +311,6 @@ jobs jobs_job_type_check CHECK ((job_type = ANY (ARRAY['PLAN'::text, 'EXECUTE'::
 jobs jobs_max_attempts_check CHECK ((max_attempts > 0))
 jobs jobs_pkey PRIMARY KEY (tenant_id, id)
 jobs jobs_quorum_check CHECK ((quorum > 0))
-jobs jobs_tenant_id_chain_id_fkey FOREIGN KEY (tenant_id, chain_id) REFERENCES jobs(tenant_id, id)
-jobs jobs_tenant_id_idempotency_key_key UNIQUE (tenant_id, idempotency_key)
-jobs jobs_tenant_id_parent_job_id_fkey FOREIGN KEY (tenant_id, parent_job_id) REFERENCES jobs(tenant_id, id)
-jobs jobs_tenant_id_prerequisite_job_id_fkey FOREIGN KEY (tenant_id, prerequisite_job_id) REFERENCES jobs(tenant_id, id)
 jobs jobs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
@@ -401,15 +397,16 @@ CREATE INDEX feedback_of_session ON public.feedback USING btree (tenant_id, sess
 CREATE UNIQUE INDEX feedback_pkey ON public.feedback USING btree (tenant_id, id)
 CREATE INDEX holds_open ON public.holds USING btree (tenant_id, session_id) WHERE (status = 'held'::text)
 CREATE UNIQUE INDEX holds_pkey ON public.holds USING btree (tenant_id, call_id, purpose)
-CREATE INDEX jobs_at_barrier ON public.jobs USING btree (tenant_id, stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
-CREATE INDEX jobs_children ON public.jobs USING btree (tenant_id, parent_job_id, status) WHERE counts
+CREATE INDEX jobs_at_barrier ON public.jobs USING btree (stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
+CREATE INDEX jobs_children ON public.jobs USING btree (parent_job_id, status) WHERE (counts AND (parent_job_id IS NOT NULL))
 CREATE INDEX jobs_due ON public.jobs USING btree (session_id, run_after, seq) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text]))
-CREATE INDEX jobs_lane_roots ON public.jobs USING btree (tenant_id, stage_run_id) WHERE ((lane_id IS NOT NULL) AND (step_key IS NULL))
-CREATE INDEX jobs_of_session ON public.jobs USING btree (tenant_id, session_id, seq)
+CREATE INDEX jobs_lane_roots ON public.jobs USING btree (stage_run_id) WHERE ((lane_id IS NOT NULL) AND (step_key IS NULL))
+CREATE INDEX jobs_links ON public.jobs USING btree (chain_id) WHERE (chain_id <> id)
+CREATE INDEX jobs_of_session ON public.jobs USING btree (session_id, seq)
+CREATE UNIQUE INDEX jobs_once ON public.jobs USING btree (tenant_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
 CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (tenant_id, id)
 CREATE INDEX jobs_running ON public.jobs USING btree (session_id, worker_id) WHERE (status = 'processing'::text)
-CREATE UNIQUE INDEX jobs_tenant_id_idempotency_key_key ON public.jobs USING btree (tenant_id, idempotency_key)
-CREATE INDEX jobs_waiting ON public.jobs USING btree (tenant_id, prerequisite_job_id) WHERE (status = 'waiting_for_prerequisite'::text)
+CREATE INDEX jobs_waiting ON public.jobs USING btree (prerequisite_job_id) WHERE (status = 'waiting_for_prerequisite'::text)
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
 CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
@@ -621,6 +618,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.cancel_jobs(of_tenant uuid, of_session uuid)
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   loop
@@ -693,64 +691,104 @@ AS $function$
   where c.tenant_id = of_tenant and c.parent_job_id = of_parent and c.counts and not c.continued
   group by c.step_key
 $function$
+CREATE OR REPLACE FUNCTION public.claim_due(for_worker uuid, of_sessions uuid[], share integer, room integer, lease interval)
+ RETURNS SETOF jobs
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query
+    update jobs j set status = 'processing', worker_id = for_worker,
+      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+      started_at = coalesce(j.started_at, app_now())
+    where j.ctid = any (array(
+      select d.place from unnest(of_sessions) as s (id) cross join lateral (
+        select c.ctid as place from jobs c
+        where c.session_id = s.id and c.run_after <= app_now()
+          and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        order by c.run_after, c.seq limit share for update skip locked) as d
+      limit room))
+    returning j.*;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval)
+ RETURNS SETOF jobs
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  remaining int := batch;
+  share int;
+  got int;
+  sessions int;
+  free uuid[];
+  limited uuid[];
+  limited_first boolean;
+  one uuid;
+begin
+  select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
+    coalesce(array_agg(d.id) filter (where d.is_limited), '{}')
+  into free, limited
+  from (
+    select x.id, x.max_running is not null or exists (
+      select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
+    from sessions x
+    where x.status = 'running' and x.gates = '{}' and exists (
+      select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
+    order by random() limit batch
+  ) as d;
+
+  sessions := cardinality(free) + cardinality(limited);
+  share := (batch + sessions - 1) / greatest(1, sessions);
+  -- Shares are rounded up, so whoever comes last may find nothing left: that is drawn by lot, too.
+  limited_first := random() < 0.5;
+  for turn in 1..4 loop
+    exit when remaining <= 0 or sessions = 0;
+    if limited_first = (turn % 2 = 1) then
+      foreach one in array limited loop
+        exit when remaining <= 0;
+        return query select * from claim_limited(for_worker, one, least(share, remaining), lease);
+        get diagnostics got = row_count;
+        remaining := remaining - got;
+      end loop;
+    elsif cardinality(free) > 0 then
+      return query select * from claim_due(for_worker, free, share, remaining, lease);
+      get diagnostics got = row_count;
+      remaining := remaining - got;
+    end if;
+    exit when turn = 2 and sessions = 1;
+    if turn = 2 then
+      share := remaining;
+    end if;
+  end loop;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_session uuid, room integer, lease interval)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
 AS $function$
 declare
-  remaining int := batch;
-  room int;
-  got int;
-  s record;
+  of_tenant uuid;
+  allowed int;
 begin
-  for pass in 1..2 loop
-    for s in
-      select x.tenant_id, x.id, x.max_running, count(*) over () as sessions,
-        exists (select from concurrency_limits l where l.tenant_id = x.tenant_id) as limited
-      from sessions x
-      where x.status = 'running' and x.gates = '{}' and exists (
-        select from jobs j where j.session_id = x.id and j.run_after <= app_now()
-          and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
-      order by random()
-    loop
-      room := case pass when 1 then least(remaining, (batch + s.sessions - 1) / s.sessions)
-        else remaining end;
-      if s.max_running is not null then
-        perform 1 from sessions x where x.tenant_id = s.tenant_id and x.id = s.id
-          for update skip locked;
-        continue when not found;
-        room := least(room, s.max_running - (select count(*) from jobs j
-          where j.session_id = s.id and j.status = 'processing'));
-      end if;
-      continue when room <= 0;
-      if s.limited then
-        return query select * from claim_limited(for_worker, s.tenant_id, s.id, room, lease);
-      else
-        return query
-          with due as (
-            select j.tenant_id, j.id from jobs j
-            where j.session_id = s.id and j.run_after <= app_now()
-              and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-            order by j.run_after, j.seq limit room for update skip locked)
-          update jobs j set status = 'processing', worker_id = for_worker,
-            lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-            started_at = coalesce(j.started_at, app_now())
-          from due where j.tenant_id = due.tenant_id and j.id = due.id
-          returning j.*;
-      end if;
-      get diagnostics got = row_count;
-      remaining := remaining - got;
-      exit when remaining <= 0;
-    end loop;
-    exit when remaining <= 0;
-  end loop;
-end
-$function$
-CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_tenant uuid, of_session uuid, room integer, lease interval)
- RETURNS SETOF jobs
- LANGUAGE plpgsql
-AS $function$
-begin
+  select x.tenant_id, x.max_running into of_tenant, allowed from sessions x
+    where x.id = of_session and x.status = 'running' and x.gates = '{}';
+  if allowed is not null then
+    perform 1 from sessions x where x.tenant_id = of_tenant and x.id = of_session
+      for no key update skip locked;
+    if not found then
+      return;
+    end if;
+    room := least(room, allowed - (select count(*) from jobs j
+      where j.session_id = of_session and j.status = 'processing'));
+  end if;
+  if room <= 0 then
+    return;
+  end if;
+  if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
+    return query select * from claim_due(for_worker, array[of_session], room, room, lease);
+    return;
+  end if;
   perform 1 from concurrency_limits l where l.tenant_id = of_tenant for update skip locked;
   if not found then
     return;
@@ -814,14 +852,16 @@ end
 $function$
 CREATE OR REPLACE FUNCTION public.complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
  RETURNS SETOF uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
-  update jobs j set status = 'completed', finished_at = app_now(), error = null,
-    worker_id = null, lease_token = null, lease_until = null
-  from unnest(tenants, ids, tokens) as d (tenant_id, id, token)
-  where j.tenant_id = d.tenant_id and j.id = d.id and j.lease_token = d.token
-    and j.status = 'processing'
-  returning j.id
+begin
+  return query
+    update jobs j set status = 'completed', finished_at = app_now(), error = null,
+      worker_id = null, lease_token = null, lease_until = null
+    where j.tenant_id = any (tenants) and j.id = any (ids) and j.lease_token = any (tokens)
+    returning j.id;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.current_tenant()
  RETURNS uuid
@@ -831,6 +871,7 @@ RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
 CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   return query select j.lease_token from jobs j
@@ -887,22 +928,28 @@ $function$
 CREATE OR REPLACE FUNCTION public.handle_job_completion()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   ended job_end[];
 begin
-  insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
-    jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status <> o.status
-  group by n.tenant_id, n.session_id, n.status;
-
+  with changed as materialized (
+    select n.tenant_id, n.id, n.session_id, n.status, n.counts, n.continued, n.parent_job_id,
+      n.chain_id, n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy,
+      o.status as status_before
+    from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+    where n.status <> o.status
+  ), told as (
+    insert into events (tenant_id, topic, kind, payload)
+    select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
+      jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
+    from changed n group by n.tenant_id, n.session_id, n.status
+  )
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
     n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
   into ended
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
+  from changed n
+  where n.status in ('completed', 'failed', 'cancelled') and not is_over(n.status_before)
     and not n.continued;
   if ended is null then
     return null;
@@ -930,19 +977,34 @@ $function$
 CREATE OR REPLACE FUNCTION public.handle_job_insertion()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
+declare
+  named job_place[];
+  found_jobs int;
 begin
-  perform 1 from jobs p
-    where (p.tenant_id, p.id) in (
-      select tenant_id, unnest(array[parent_job_id, prerequisite_job_id]) from new_rows)
-    order by p.id for share;
-
-  if exists (
-    select from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
-    where n.counts and n.chain_id = n.id and is_over(p.status)
-  ) then
-    raise exception 'a job that is over cannot get children'
-      using errcode = 'DX000', hint = 'parent_finished';
+  select array_agg(distinct row(n.tenant_id, r.id)::job_place) into named
+  from new_rows n
+  cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
+  where r.id <> n.id;
+  if named is not null then
+    perform 1 from unnest(named) as r join jobs p on p.tenant_id = r.tenant_id and p.id = r.id
+      order by p.id for share of p;
+    get diagnostics found_jobs = row_count;
+    if found_jobs < cardinality(named) then
+      raise exception 'a job names another one that is not there'
+        using errcode = 'DX000', hint = 'not_found';
+    end if;
+    if exists (
+      select from (select distinct tenant_id, parent_job_id as id from new_rows
+        where counts and chain_id = id and parent_job_id is not null) as r
+      cross join lateral (
+        select p.status from jobs p where p.tenant_id = r.tenant_id and p.id = r.id limit 1) as p
+      where is_over(p.status)
+    ) then
+      raise exception 'a job that is over cannot get children'
+        using errcode = 'DX000', hint = 'parent_finished';
+    end if;
   end if;
 
   if exists (select from new_rows where parent_job_id is not null and prerequisite_job_id is not null)
@@ -961,13 +1023,17 @@ begin
     do update set state = 'running', degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
-  perform wake_waiters(array_agg(
-    row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
-      p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
-      p.dependency_policy)::job_end))
-  from jobs p
-  where is_over(p.status) and not p.continued and (p.tenant_id, p.chain_id) in (
-    select tenant_id, prerequisite_job_id from new_rows where status = 'waiting_for_prerequisite');
+  if exists (select from new_rows where status = 'waiting_for_prerequisite') then
+    perform wake_waiters(array_agg(
+      row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
+        p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
+        p.dependency_policy)::job_end))
+    from (select distinct tenant_id, prerequisite_job_id from new_rows
+      where status = 'waiting_for_prerequisite') as n
+    join jobs p on p.tenant_id = n.tenant_id and (p.id = n.prerequisite_job_id
+      or (p.chain_id = n.prerequisite_job_id and p.chain_id <> p.id))
+    where is_over(p.status) and not p.continued;
+  end if;
 
   -- The next link of a chain that ran when its parent ended: what was written stays, and a retry
   -- goes on from there.
@@ -1037,6 +1103,11 @@ begin
   outcome := 'held';
 end
 $function$
+CREATE OR REPLACE FUNCTION public.is_open(status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (status = ANY (ARRAY['pending'::text, 'processing'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text, 'waiting_for_children'::text, 'waiting_for_lanes'::text, 'waiting_for_prerequisite'::text]))
 CREATE OR REPLACE FUNCTION public.is_over(status text)
  RETURNS boolean
  LANGUAGE sql
@@ -1327,6 +1398,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean)
  RETURNS bigint
  LANGUAGE sql
+ SET enable_seqscan TO 'off'
 AS $function$
   with gone as materialized (
     select w.worker_id from (
@@ -1468,23 +1540,29 @@ CREATE OR REPLACE FUNCTION public.settle_parents(ended job_end[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  tenants uuid[];
+  parents uuid[];
 begin
-  perform 1 from jobs p
-    where (p.tenant_id, p.id) in (
-      select e.tenant_id, e.parent_job_id from unnest(ended) as e
-      where e.parent_job_id is not null and e.counts)
+  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id)
+  into tenants, parents
+  from unnest(ended) as e where e.parent_job_id is not null and e.counts;
+  perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
     order by p.id for update;
 
-  update jobs p set status = 'failed', finished_at = app_now(), lease_token = null, worker_id = null,
-    error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
-      'details', jsonb_build_object('jobId', e.id))
-  from (
-    select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
-    where parent_job_id is not null and counts and status <> 'completed'
-      and dependency_policy = 'all'
-    order by tenant_id, parent_job_id, id
-  ) as e
-  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+    update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
+      worker_id = null,
+      error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+        'details', jsonb_build_object('jobId', e.id))
+    from (
+      select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+      where parent_job_id is not null and counts and status <> 'completed'
+        and dependency_policy = 'all'
+      order by tenant_id, parent_job_id, id
+    ) as e
+    where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+  end if;
 
   perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
   where e.parent_job_id is not null and e.counts;
@@ -1516,26 +1594,28 @@ CREATE OR REPLACE FUNCTION public.wake_parents(tenants uuid[], parents uuid[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  ready job_place[];
+  one job_place;
 begin
-  update jobs p set
-    status = case when s.missed then 'failed' else 'pending_next_step' end,
-    run_after = case when s.missed then p.run_after else app_now() end,
-    finished_at = case when s.missed then app_now() end,
-    degraded = p.degraded or s.lost,
-    error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
-      'message', 'Too few jobs of a step succeeded.') end
+  select array_agg(row(e.tenant_id, e.id)::job_place) into ready
   from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
   cross join lateral (
-    select coalesce(bool_or(g.lost), false) as lost,
-      coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
-    from children_by_step(e.tenant_id, e.id) as g
-  ) as s
-  where p.tenant_id = e.tenant_id and p.id = e.id and p.status = 'waiting_for_children'
-    and not exists (
-      select from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id and c.counts
-        and c.status in ('pending', 'processing', 'retrying', 'pending_next_step',
-          'pending_continuation', 'waiting_for_children', 'waiting_for_lanes',
-          'waiting_for_prerequisite'));
+    select p.status from jobs p where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
+  where p.status = 'waiting_for_children' and not exists (
+    select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
+      and is_open(c.status));
+
+  foreach one in array coalesce(ready, '{}') loop
+    if exists (select from jobs c where c.tenant_id = one.tenant_id and c.parent_job_id = one.id
+      and c.counts and c.status in ('failed', 'cancelled'))
+    then
+      perform wake_with_losses(one.tenant_id, one.id);
+    else
+      update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+      where p.tenant_id = one.tenant_id and p.id = one.id;
+    end if;
+  end loop;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.wake_waiters(ended job_end[])
@@ -1553,6 +1633,26 @@ begin
   from unnest(ended) as e
   where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
     and w.status = 'waiting_for_prerequisite';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.wake_with_losses(of_tenant uuid, of_parent uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update jobs p set
+    status = case when s.missed then 'failed' else 'pending_next_step' end,
+    run_after = case when s.missed then p.run_after else app_now() end,
+    finished_at = case when s.missed then app_now() end,
+    degraded = p.degraded or s.lost,
+    error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
+      'message', 'Too few jobs of a step succeeded.') end
+  from (
+    select coalesce(bool_or(g.lost), false) as lost,
+      coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
+    from children_by_step(of_tenant, of_parent) as g
+  ) as s
+  where p.tenant_id = of_tenant and p.id = of_parent;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, usd accounts, tok accounts, worst_usd bigint, worst_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)

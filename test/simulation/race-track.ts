@@ -47,7 +47,7 @@ export class Track {
 
   /** Claims everything that is due, by the names of the jobs. */
   async claim(): Promise<Map<string, Job>> {
-    const jobs = await claimJobs(this.database, newId(), 1_000, LEASE_MS, false);
+    const jobs = await claimJobs(this.database, newId(), 1_000, LEASE_MS, 'leases');
     return new Map(jobs.map((job) => [job.payload['name'] as string, job]));
   }
 

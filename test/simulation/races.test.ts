@@ -340,7 +340,7 @@ describe('limits', () => {
       );
       await track.bench.enqueue(...times(60).map((n) => named(`j${n}`)));
       for (let done = 0; done < 60; ) {
-        const claims = times(4).map(() => claimJobs(database, newId(), 10, 60_000, false));
+        const claims = times(4).map(() => claimJobs(database, newId(), 10, 60_000, 'leases'));
         const jobs = (await Promise.all(claims)).flat();
         expect(jobs.length).toBeLessThanOrEqual(3);
         await track.complete(...jobs);

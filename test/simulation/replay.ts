@@ -112,7 +112,13 @@ class Session {
       case 'wait':
         return 'done';
       case 'claim': {
-        const jobs = await claimJobs(database, operation.worker, operation.batch, LEASE_MS, false);
+        const jobs = await claimJobs(
+          database,
+          operation.worker,
+          operation.batch,
+          LEASE_MS,
+          'leases',
+        );
         for (const job of jobs) this.#claimed.set(job.id, job);
         return listOf(jobs.map((job) => job.id));
       }

@@ -104,24 +104,26 @@ create table jobs (
   started_at timestamptz,
   finished_at timestamptz,
   primary key (tenant_id, id),
-  unique (tenant_id, idempotency_key),
   foreign key (tenant_id, session_id) references sessions,
-  foreign key (tenant_id, stage_run_id) references stage_runs,
-  foreign key (tenant_id, parent_job_id) references jobs,
-  foreign key (tenant_id, prerequisite_job_id) references jobs,
-  foreign key (tenant_id, chain_id) references jobs
+  foreign key (tenant_id, stage_run_id) references stage_runs
 ) with (fillfactor = 80);
+-- Only the key begins with the tenant: a planner without statistics takes any tenant for one of many
+-- and would read all of its rows by whichever index is smallest. handle_job_insertion() looks after
+-- the references between jobs, once for all children of a parent.
+create unique index jobs_once on jobs (tenant_id, idempotency_key) where idempotency_key is not null;
 create index jobs_due on jobs (session_id, run_after, seq)
   where status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation');
 create index jobs_running on jobs (session_id, worker_id) where status = 'processing';
-create index jobs_children on jobs (tenant_id, parent_job_id, status) where counts;
-create index jobs_waiting on jobs (tenant_id, prerequisite_job_id)
+create index jobs_children on jobs (parent_job_id, status)
+  where counts and parent_job_id is not null;
+create index jobs_waiting on jobs (prerequisite_job_id)
   where status = 'waiting_for_prerequisite';
-create index jobs_at_barrier on jobs (tenant_id, stage_run_id) where status = 'waiting_for_lanes';
+create index jobs_at_barrier on jobs (stage_run_id) where status = 'waiting_for_lanes';
+create index jobs_links on jobs (chain_id) where chain_id <> id;
 -- A lane's root plans its steps; it has a lane and no step of its own.
-create index jobs_lane_roots on jobs (tenant_id, stage_run_id)
+create index jobs_lane_roots on jobs (stage_run_id)
   where lane_id is not null and step_key is null;
-create index jobs_of_session on jobs (tenant_id, session_id, seq);
+create index jobs_of_session on jobs (session_id, seq);
 call isolate_table('jobs', 'select, insert, update');
 call open_table('jobs', 'dialectic_worker', 'select, insert, update');
 
@@ -158,6 +160,13 @@ create function is_over(status text) returns boolean
   language sql immutable parallel safe
   return status in ('completed', 'failed', 'cancelled', 'superseded');
 
+-- The opposite, as a list that the index of a parent's children can be asked for.
+create function is_open(status text) returns boolean
+  language sql immutable parallel safe
+  return status in ('pending', 'processing', 'retrying', 'pending_next_step',
+    'pending_continuation', 'waiting_for_children', 'waiting_for_lanes', 'waiting_for_prerequisite');
+
+create type job_place as (tenant_id uuid, id uuid);
 -- What is known of a job that has just ended, for the functions that wake others.
 create type job_end as (
   tenant_id uuid, id uuid, status text, counts boolean, parent_job_id uuid, chain_id uuid,
@@ -184,23 +193,29 @@ $$;
 -- unless the step's policy lets the run go on without it. The row lock comes before the count: two
 -- last children that end at the same time would otherwise each see the other one as still open.
 create function settle_parents(ended job_end[]) returns void language plpgsql as $$
+declare
+  tenants uuid[];
+  parents uuid[];
 begin
-  perform 1 from jobs p
-    where (p.tenant_id, p.id) in (
-      select e.tenant_id, e.parent_job_id from unnest(ended) as e
-      where e.parent_job_id is not null and e.counts)
+  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id)
+  into tenants, parents
+  from unnest(ended) as e where e.parent_job_id is not null and e.counts;
+  perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
     order by p.id for update;
 
-  update jobs p set status = 'failed', finished_at = app_now(), lease_token = null, worker_id = null,
-    error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
-      'details', jsonb_build_object('jobId', e.id))
-  from (
-    select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
-    where parent_job_id is not null and counts and status <> 'completed'
-      and dependency_policy = 'all'
-    order by tenant_id, parent_job_id, id
-  ) as e
-  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+    update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
+      worker_id = null,
+      error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+        'details', jsonb_build_object('jobId', e.id))
+    from (
+      select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+      where parent_job_id is not null and counts and status <> 'completed'
+        and dependency_policy = 'all'
+      order by tenant_id, parent_job_id, id
+    ) as e
+    where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+  end if;
 
   perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
   where e.parent_job_id is not null and e.counts;
@@ -210,6 +225,33 @@ $$;
 -- Those of the given jobs that wait for children and have none alive go on, or fail where too few
 -- jobs of a step succeeded. Whoever calls it holds their locks.
 create function wake_parents(tenants uuid[], parents uuid[]) returns void language plpgsql as $$
+declare
+  ready job_place[];
+  one job_place;
+begin
+  select array_agg(row(e.tenant_id, e.id)::job_place) into ready
+  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
+  cross join lateral (
+    select p.status from jobs p where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
+  where p.status = 'waiting_for_children' and not exists (
+    select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
+      and is_open(c.status));
+
+  foreach one in array coalesce(ready, '{}') loop
+    if exists (select from jobs c where c.tenant_id = one.tenant_id and c.parent_job_id = one.id
+      and c.counts and c.status in ('failed', 'cancelled'))
+    then
+      perform wake_with_losses(one.tenant_id, one.id);
+    else
+      update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+      where p.tenant_id = one.tenant_id and p.id = one.id;
+    end if;
+  end loop;
+end
+$$;
+
+-- A parent some of whose children did not succeed: by each step's policy it goes on or fails.
+create function wake_with_losses(of_tenant uuid, of_parent uuid) returns void language plpgsql as $$
 begin
   update jobs p set
     status = case when s.missed then 'failed' else 'pending_next_step' end,
@@ -218,18 +260,12 @@ begin
     degraded = p.degraded or s.lost,
     error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
       'message', 'Too few jobs of a step succeeded.') end
-  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
-  cross join lateral (
+  from (
     select coalesce(bool_or(g.lost), false) as lost,
       coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
-    from children_by_step(e.tenant_id, e.id) as g
+    from children_by_step(of_tenant, of_parent) as g
   ) as s
-  where p.tenant_id = e.tenant_id and p.id = e.id and p.status = 'waiting_for_children'
-    and not exists (
-      select from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id and c.counts
-        and c.status in ('pending', 'processing', 'retrying', 'pending_next_step',
-          'pending_continuation', 'waiting_for_children', 'waiting_for_lanes',
-          'waiting_for_prerequisite'));
+  where p.tenant_id = of_tenant and p.id = of_parent;
 end
 $$;
 
@@ -333,18 +369,23 @@ create function handle_job_completion() returns trigger language plpgsql as $$
 declare
   ended job_end[];
 begin
-  insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
-    jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status <> o.status
-  group by n.tenant_id, n.session_id, n.status;
-
+  with changed as materialized (
+    select n.tenant_id, n.id, n.session_id, n.status, n.counts, n.continued, n.parent_job_id,
+      n.chain_id, n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy,
+      o.status as status_before
+    from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+    where n.status <> o.status
+  ), told as (
+    insert into events (tenant_id, topic, kind, payload)
+    select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
+      jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
+    from changed n group by n.tenant_id, n.session_id, n.status
+  )
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
     n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
   into ended
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
+  from changed n
+  where n.status in ('completed', 'failed', 'cancelled') and not is_over(n.status_before)
     and not n.continued;
   if ended is null then
     return null;
@@ -399,18 +440,32 @@ $$;
 -- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
 -- locks make whoever ends the parent or the prerequisite wait, and then see the new row.
 create function handle_job_insertion() returns trigger language plpgsql as $$
+declare
+  named job_place[];
+  found_jobs int;
 begin
-  perform 1 from jobs p
-    where (p.tenant_id, p.id) in (
-      select tenant_id, unnest(array[parent_job_id, prerequisite_job_id]) from new_rows)
-    order by p.id for share;
-
-  if exists (
-    select from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
-    where n.counts and n.chain_id = n.id and is_over(p.status)
-  ) then
-    raise exception 'a job that is over cannot get children'
-      using errcode = 'DX000', hint = 'parent_finished';
+  select array_agg(distinct row(n.tenant_id, r.id)::job_place) into named
+  from new_rows n
+  cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
+  where r.id <> n.id;
+  if named is not null then
+    perform 1 from unnest(named) as r join jobs p on p.tenant_id = r.tenant_id and p.id = r.id
+      order by p.id for share of p;
+    get diagnostics found_jobs = row_count;
+    if found_jobs < cardinality(named) then
+      raise exception 'a job names another one that is not there'
+        using errcode = 'DX000', hint = 'not_found';
+    end if;
+    if exists (
+      select from (select distinct tenant_id, parent_job_id as id from new_rows
+        where counts and chain_id = id and parent_job_id is not null) as r
+      cross join lateral (
+        select p.status from jobs p where p.tenant_id = r.tenant_id and p.id = r.id limit 1) as p
+      where is_over(p.status)
+    ) then
+      raise exception 'a job that is over cannot get children'
+        using errcode = 'DX000', hint = 'parent_finished';
+    end if;
   end if;
 
   if exists (select from new_rows where parent_job_id is not null and prerequisite_job_id is not null)
@@ -429,13 +484,17 @@ begin
     do update set state = 'running', degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
-  perform wake_waiters(array_agg(
-    row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
-      p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
-      p.dependency_policy)::job_end))
-  from jobs p
-  where is_over(p.status) and not p.continued and (p.tenant_id, p.chain_id) in (
-    select tenant_id, prerequisite_job_id from new_rows where status = 'waiting_for_prerequisite');
+  if exists (select from new_rows where status = 'waiting_for_prerequisite') then
+    perform wake_waiters(array_agg(
+      row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
+        p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
+        p.dependency_policy)::job_end))
+    from (select distinct tenant_id, prerequisite_job_id from new_rows
+      where status = 'waiting_for_prerequisite') as n
+    join jobs p on p.tenant_id = n.tenant_id and (p.id = n.prerequisite_job_id
+      or (p.chain_id = n.prerequisite_job_id and p.chain_id <> p.id))
+    where is_over(p.status) and not p.continued;
+  end if;
 
   -- The next link of a chain that ran when its parent ended: what was written stays, and a retry
   -- goes on from there.
@@ -456,65 +515,106 @@ create trigger jobs_insertion after insert on jobs
   for each statement execute function handle_job_insertion();
 
 -- Due jobs of sessions whose gates are open, in equal shares, so that a large run does not starve a
--- small one; what the small ones leave goes to the others in the second pass. A session or a key with
--- a limit is claimed by one worker at a time, which is what makes its limit strict.
+-- small one; what the small ones leave goes to the others in the second pass. Sessions are drawn by
+-- lot where there are more than the batch has room for.
 create function claim_jobs(for_worker uuid, batch int, lease interval)
   returns setof jobs language plpgsql as $$
 declare
   remaining int := batch;
-  room int;
+  share int;
   got int;
-  s record;
+  sessions int;
+  free uuid[];
+  limited uuid[];
+  limited_first boolean;
+  one uuid;
 begin
-  for pass in 1..2 loop
-    for s in
-      select x.tenant_id, x.id, x.max_running, count(*) over () as sessions,
-        exists (select from concurrency_limits l where l.tenant_id = x.tenant_id) as limited
-      from sessions x
-      where x.status = 'running' and x.gates = '{}' and exists (
-        select from jobs j where j.session_id = x.id and j.run_after <= app_now()
-          and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
-      order by random()
-    loop
-      room := case pass when 1 then least(remaining, (batch + s.sessions - 1) / s.sessions)
-        else remaining end;
-      if s.max_running is not null then
-        perform 1 from sessions x where x.tenant_id = s.tenant_id and x.id = s.id
-          for update skip locked;
-        continue when not found;
-        room := least(room, s.max_running - (select count(*) from jobs j
-          where j.session_id = s.id and j.status = 'processing'));
-      end if;
-      continue when room <= 0;
-      if s.limited then
-        return query select * from claim_limited(for_worker, s.tenant_id, s.id, room, lease);
-      else
-        return query
-          with due as (
-            select j.tenant_id, j.id from jobs j
-            where j.session_id = s.id and j.run_after <= app_now()
-              and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-            order by j.run_after, j.seq limit room for update skip locked)
-          update jobs j set status = 'processing', worker_id = for_worker,
-            lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-            started_at = coalesce(j.started_at, app_now())
-          from due where j.tenant_id = due.tenant_id and j.id = due.id
-          returning j.*;
-      end if;
+  select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
+    coalesce(array_agg(d.id) filter (where d.is_limited), '{}')
+  into free, limited
+  from (
+    select x.id, x.max_running is not null or exists (
+      select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
+    from sessions x
+    where x.status = 'running' and x.gates = '{}' and exists (
+      select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
+    order by random() limit batch
+  ) as d;
+
+  sessions := cardinality(free) + cardinality(limited);
+  share := (batch + sessions - 1) / greatest(1, sessions);
+  -- Shares are rounded up, so whoever comes last may find nothing left: that is drawn by lot, too.
+  limited_first := random() < 0.5;
+  for turn in 1..4 loop
+    exit when remaining <= 0 or sessions = 0;
+    if limited_first = (turn % 2 = 1) then
+      foreach one in array limited loop
+        exit when remaining <= 0;
+        return query select * from claim_limited(for_worker, one, least(share, remaining), lease);
+        get diagnostics got = row_count;
+        remaining := remaining - got;
+      end loop;
+    elsif cardinality(free) > 0 then
+      return query select * from claim_due(for_worker, free, share, remaining, lease);
       get diagnostics got = row_count;
       remaining := remaining - got;
-      exit when remaining <= 0;
-    end loop;
-    exit when remaining <= 0;
+    end if;
+    exit when turn = 2 and sessions = 1;
+    if turn = 2 then
+      share := remaining;
+    end if;
   end loop;
 end
 $$;
 
--- The same for a tenant with limits by key: never more running jobs of a key than it allows.
-create function claim_limited(
-  for_worker uuid, of_tenant uuid, of_session uuid, room int, lease interval
+-- The oldest due jobs of some sessions. They are found and locked once and then taken by their place:
+-- a join would be planned for as many rows as the table has.
+create function claim_due(
+  for_worker uuid, of_sessions uuid[], share int, room int, lease interval
 ) returns setof jobs language plpgsql as $$
 begin
+  return query
+    update jobs j set status = 'processing', worker_id = for_worker,
+      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+      started_at = coalesce(j.started_at, app_now())
+    where j.ctid = any (array(
+      select d.place from unnest(of_sessions) as s (id) cross join lateral (
+        select c.ctid as place from jobs c
+        where c.session_id = s.id and c.run_after <= app_now()
+          and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        order by c.run_after, c.seq limit share for update skip locked) as d
+      limit room))
+    returning j.*;
+end
+$$;
+
+-- The same for a session with a limit or a tenant with limits by key: never more running jobs than
+-- they allow. One worker claims them at a time, which is what makes the limits strict.
+create function claim_limited(for_worker uuid, of_session uuid, room int, lease interval)
+  returns setof jobs language plpgsql as $$
+declare
+  of_tenant uuid;
+  allowed int;
+begin
+  select x.tenant_id, x.max_running into of_tenant, allowed from sessions x
+    where x.id = of_session and x.status = 'running' and x.gates = '{}';
+  if allowed is not null then
+    perform 1 from sessions x where x.tenant_id = of_tenant and x.id = of_session
+      for no key update skip locked;
+    if not found then
+      return;
+    end if;
+    room := least(room, allowed - (select count(*) from jobs j
+      where j.session_id = of_session and j.status = 'processing'));
+  end if;
+  if room <= 0 then
+    return;
+  end if;
+  if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
+    return query select * from claim_due(for_worker, array[of_session], room, room, lease);
+    return;
+  end if;
   perform 1 from concurrency_limits l where l.tenant_id = of_tenant for update skip locked;
   if not found then
     return;
@@ -548,13 +648,14 @@ $$;
 -- Ends jobs that had no effects but their end, as one statement for many; returns those whose lease
 -- still held.
 create function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
-  returns setof uuid language sql as $$
-  update jobs j set status = 'completed', finished_at = app_now(), error = null,
-    worker_id = null, lease_token = null, lease_until = null
-  from unnest(tenants, ids, tokens) as d (tenant_id, id, token)
-  where j.tenant_id = d.tenant_id and j.id = d.id and j.lease_token = d.token
-    and j.status = 'processing'
-  returning j.id
+  returns setof uuid language plpgsql as $$
+begin
+  return query
+    update jobs j set status = 'completed', finished_at = app_now(), error = null,
+      worker_id = null, lease_token = null, lease_until = null
+    where j.tenant_id = any (tenants) and j.id = any (ids) and j.lease_token = any (tokens)
+    returning j.id;
+end
 $$;
 
 -- Cancels what lives of a session. Children come before their parents, as for a worker that ends one;
@@ -621,3 +722,13 @@ create function requeue_abandoned(by_worker uuid, look_for_locks boolean)
   )
   select count(*) from requeued
 $$;
+
+-- A plan that was made while the table was small is kept and would read all of it once it has grown;
+-- an embedded database has nobody who looks at tables and makes new plans.
+alter function handle_job_completion() set enable_seqscan = off;
+alter function handle_job_insertion() set enable_seqscan = off;
+alter function claim_jobs(uuid, int, interval) set enable_seqscan = off;
+alter function complete_jobs(uuid[], uuid[], uuid[]) set enable_seqscan = off;
+alter function extend_leases(uuid, uuid[], interval) set enable_seqscan = off;
+alter function requeue_abandoned(uuid, boolean) set enable_seqscan = off;
+alter function cancel_jobs(uuid, uuid) set enable_seqscan = off;

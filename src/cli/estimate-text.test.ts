@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import type { Amounts, Estimate } from '../wallet/estimate-types.ts';
+import { describeEstimate, summariseEstimate } from './estimate-text.ts';
+
+const nothing = { low: 0, middle: 0, high: 0 };
+const amounts: Amounts = {
+  calls: { low: 10, middle: 10, high: 12 },
+  inputTokens: { low: 40_000, middle: 50_600, high: 94_500 },
+  outputTokens: { low: 7_950, middle: 13_252, high: 1_250_000 },
+  costUsd: { low: 0.012, middle: 1.234, high: 12 },
+};
+const none = { calls: nothing, inputTokens: nothing, outputTokens: nothing };
+const estimate: Estimate = {
+  ...amounts,
+  process: 'decision-memo',
+  documents: 10,
+  stages: [{ stage: 'decide', ...amounts }],
+  models: [
+    { model: 'x/a', ...amounts },
+    { model: 'x/b', ...amounts, costUsd: null },
+  ],
+  parts: [
+    { stage: 'decide', model: 'x/a', ...amounts },
+    { stage: 'decide', model: 'x/b', ...amounts, costUsd: null },
+  ],
+  additions: {
+    continuation: { ...amounts, calls: { low: 0, middle: 3, high: 8 } },
+    repetition: none,
+    compression: { calls: { low: 0, middle: 1, high: 2 }, removedTokens: amounts.inputTokens },
+  },
+  unpriced: [],
+  learnedDocuments: 0,
+};
+
+describe('an estimate in words', () => {
+  test('is one line before a run starts', () => {
+    expect(summariseEstimate(estimate)).toBe(
+      'Estimate: 10 calls, 50.6K tokens in, 13.3K out, $1.23 ($0.012 to $12.00)',
+    );
+  });
+
+  test('says that the price is unknown, and of which model', () => {
+    const line = summariseEstimate({ ...estimate, costUsd: null, unpriced: ['x/b'] });
+    expect(line).toBe('Estimate: 10 calls, 50.6K tokens in, 13.3K out, price unknown for x/b');
+  });
+
+  test('says that local models cost nothing', () => {
+    expect(summariseEstimate({ ...estimate, costUsd: nothing })).toContain('no cost');
+  });
+
+  test('is a table of stages and models, with what may come on top', () => {
+    expect(describeEstimate(estimate)).toMatchInlineSnapshot(`
+      [
+        "        calls       tokens in          tokens out           cost",
+        "decide  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/a   10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/b   10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/a     10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "x/b     10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "all     10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "",
+        "Each figure is the most likely one, with the lowest and the highest to expect.",
+        "Among them:",
+        "  to go on with answers that were cut: 3 calls are likely, 8 with 1.34M tokens at most",
+        "  prompts too long for the window: 1 (0–2), which have to lose 50.6K (40K–94.5K) tokens",
+        "Sizes are typical ones; finished runs will replace them by measured ones.",
+      ]
+    `);
+  });
+});

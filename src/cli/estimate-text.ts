@@ -1,0 +1,94 @@
+import type { Addition, Amounts, Estimate, Range } from '../wallet/estimate-types.ts';
+
+/** The estimate in one line, for those who are about to start a run. */
+export function summariseEstimate(estimate: Estimate): string {
+  const { calls, inputTokens, outputTokens, costUsd } = estimate;
+  const tokens = `${compact(inputTokens.middle)} tokens in, ${compact(outputTokens.middle)} out`;
+  return `Estimate: ${calls.middle} calls, ${tokens}, ${describeCost(costUsd, estimate)}`;
+}
+
+function describeCost(cost: Range | null, { unpriced }: Estimate): string {
+  if (cost === null) return `price unknown for ${unpriced.join(', ')}`;
+  if (cost.high === 0) return 'no cost';
+  return `${dollars(cost.middle)} (${dollars(cost.low)} to ${dollars(cost.high)})`;
+}
+
+/** The whole estimate as a table for each stage and model. */
+export function describeEstimate(estimate: Estimate): string[] {
+  const { stages, models, parts, unpriced, learnedDocuments } = estimate;
+  const several = models.length > 1;
+  const rows = stages.flatMap(({ stage, ...sum }) => [
+    toRow(stage, sum),
+    ...parts
+      .filter((part) => several && part.stage === stage)
+      .map((part) => toRow(`  ${part.model}`, part)),
+  ]);
+  const perModel = several ? models.map(({ model, ...sum }) => toRow(model, sum)) : [];
+  const origin =
+    learnedDocuments === 0
+      ? 'Sizes are typical ones; finished runs will replace them by measured ones.'
+      : `Sizes were measured in ${learnedDocuments} documents of finished runs where there are any.`;
+  return [
+    ...align([
+      ['', 'calls', 'tokens in', 'tokens out', 'cost'],
+      ...rows,
+      ...perModel,
+      toRow('all', estimate),
+    ]),
+    '',
+    'Each figure is the most likely one, with the lowest and the highest to expect.',
+    ...describeAdditions(estimate),
+    ...(unpriced.length > 0 ? [`The price is unknown for ${unpriced.join(', ')}.`] : []),
+    origin,
+  ];
+}
+
+/** What may come on top, and is counted in the figures above. */
+function describeAdditions({ additions }: Estimate): string[] {
+  const { continuation, repetition, compression } = additions;
+  const tell = (what: string, { calls, inputTokens, outputTokens }: Addition): string[] => {
+    const tokens = compact(inputTokens.high + outputTokens.high);
+    const likely = `${calls.middle} calls are likely, ${calls.high} with ${tokens} tokens at most`;
+    return calls.high === 0 ? [] : [`  ${what}: ${likely}`];
+  };
+  const lines = [
+    ...tell('to go on with answers that were cut', continuation),
+    ...tell('to ask again for what cannot be used', repetition),
+  ];
+  const { calls, removedTokens } = compression;
+  const tight = `  prompts too long for the window: ${spread(calls, String)}, which have to lose `;
+  return [
+    ...(lines.length > 0 ? ['Among them:', ...lines] : []),
+    ...(calls.high > 0 ? [`${tight}${spread(removedTokens, compact)} tokens`] : []),
+  ];
+}
+
+const toRow = (name: string, sum: Amounts): string[] => [
+  name,
+  spread(sum.calls, String),
+  spread(sum.inputTokens, compact),
+  spread(sum.outputTokens, compact),
+  sum.costUsd === null ? 'unknown' : spread(sum.costUsd, dollars),
+];
+
+/** `12 (8–20)`, or one figure where all are the same. */
+function spread({ low, middle, high }: Range, print: (value: number) => string): string {
+  const texts = [low, middle, high].map(print);
+  return texts[0] === texts[2] ? texts[1]! : `${texts[1]} (${texts[0]}–${texts[2]})`;
+}
+
+function align(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const compact = (value: number): string =>
+  new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+
+const dollars = (value: number): string =>
+  value === 0 || value >= 0.1 ? `$${value.toFixed(2)}` : `$${value.toPrecision(2)}`;

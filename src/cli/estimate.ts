@@ -1,0 +1,34 @@
+import { Command } from 'commander';
+import { estimateNewRun } from '../generation/estimate-new-run.ts';
+import { readConfiguration } from './configuration.ts';
+import { describeEstimate } from './estimate-text.ts';
+import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
+import { printResult } from './output.ts';
+import { withStore } from './store.ts';
+
+/** `dialectic estimate`: what a run would take, before anything is paid. */
+export function estimateCommand(): Command {
+  return new Command('estimate')
+    .description('tell what a run would take: calls, tokens, money')
+    .argument('<brief>', 'a text file, or - for standard input')
+    .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
+    .option('-p, --process <name>', 'a shipped process or a recipe folder', 'software-plan')
+    .option('--until <stage>', 'stop after this stage')
+    .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
+    .option('--writer <model>', 'the participant that alone goes on where the process allows it')
+    .option('--domain <name>', "one of the process's domains")
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .action(estimate);
+}
+
+type EstimateOptions = NewRunOptions & { data?: string; json?: boolean };
+
+async function estimate(briefPath: string, options: EstimateOptions): Promise<void> {
+  const run = await prepareRun(briefPath, options);
+  const config = readConfiguration();
+  await withStore(options.data, async ({ database, tenantId }) => {
+    const result = await estimateNewRun(database, { ...run, tenantId }, config);
+    printResult(options.json === true, result, describeEstimate(result));
+  });
+}

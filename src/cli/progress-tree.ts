@@ -1,0 +1,60 @@
+import type { SessionView } from '../session/read.ts';
+
+/** How far one participant is with one step. */
+export type StepRow = {
+  readonly stage: string;
+  readonly step: string;
+  readonly lane: number;
+  readonly done: number;
+  readonly running: number;
+  readonly failed: number;
+};
+
+type Part = Pick<StepRow, 'done' | 'running' | 'failed'>;
+
+/**
+ * Where a run stands as lines: every stage, the steps of those under way with the number of
+ * documents, and behind each step how far every participant is, where there are several.
+ */
+export function drawTree(
+  { process, lanes }: Pick<SessionView, 'process' | 'lanes'>,
+  rows: readonly StepRow[],
+  expected: ReadonlyMap<string, number>,
+): string[] {
+  const several = lanes.length > 1;
+  const names = lanes.map(({ ordinal, model }) => `${ordinal} ${model}`).join(' · ');
+  const lines = several ? [names] : [];
+  for (const stage of process.stages) {
+    const own = rows.filter((row) => row.stage === stage.key);
+    const active = own.some((row) => row.running > 0 || row.failed > 0);
+    lines.push(`${own.length === 0 ? '·' : active ? '▸' : '✓'} ${stage.name}`);
+    if (!active) continue;
+    for (const [step, parts] of Map.groupBy(own, (row) => row.step)) {
+      const whole = sum(parts);
+      const most = expected.get(`${stage.key}/${step}`) ?? whole.done;
+      const each = lanes.map(({ ordinal }) => {
+        const part = sum(parts.filter(({ lane }) => lane === ordinal));
+        return `${ordinal}${mark(part, part.running === 0 && part.done > 0)}`;
+      });
+      const head = `    ${mark(whole, whole.done >= most)} ${step} ${whole.done}/${most}`;
+      lines.push(several ? `${head}  ${each.join(' ')}` : head);
+    }
+  }
+  return lines;
+}
+
+const sum = (parts: readonly Part[]): Part =>
+  parts.reduce<Part>(
+    (total, part) => ({
+      done: total.done + part.done,
+      running: total.running + part.running,
+      failed: total.failed + part.failed,
+    }),
+    { done: 0, running: 0, failed: 0 },
+  );
+
+function mark({ running, done, failed }: Part, over: boolean): string {
+  if (failed > 0) return '✗';
+  if (over) return '✓';
+  return running > 0 || done > 0 ? '▸' : '·';
+}

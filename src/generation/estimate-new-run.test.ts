@@ -1,0 +1,85 @@
+import { beforeAll, expect, test } from 'vitest';
+import { withWorker } from '../../test/engine.ts';
+import { shipped } from '../../test/session/trivial.ts';
+import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import type { Database } from '../db/database.ts';
+import { readModelsConfig } from '../models/config.ts';
+import { createModelProvider } from '../models/provider.ts';
+import { readSession } from '../session/read.ts';
+import { type NewRun, startRun } from '../session/start.ts';
+import { summarise } from '../session/summary.ts';
+import { estimateNewRun } from './estimate-new-run.ts';
+import { createHandlers } from './handlers.ts';
+
+const config = readModelsConfig({});
+const aim = { kind: 'success_criteria', name: 'aims.md', text: 'Fewer than 3 complaints a week.' };
+const newRun = (tenantId: string): NewRun => ({
+  tenantId,
+  name: 'Library',
+  brief: 'Should the library open on Sundays? Two staff, 9,000 euros a year, 300 visitors a day.',
+  resources: [aim],
+  process: shipped('decision-memo'),
+  models: ['offline/builder', 'offline/skeptic'],
+});
+
+/** Runs to the end with the offline author and returns what was used. */
+async function finish(database: Database, run: NewRun) {
+  const { sessionId } = await startRun(database, run);
+  const read = async () =>
+    database.asTenant(run.tenantId, async (tx) =>
+      summarise(tx, await readSession(tx, run.tenantId, sessionId), [], undefined),
+    );
+  const handlers = createHandlers({ database, provider: createModelProvider(config), config });
+  await withWorker(database, handlers, () =>
+    expect
+      .poll(async () => (await read()).status, { timeout: 100_000, interval: 50 })
+      .toBe('completed'),
+  );
+  return read();
+}
+
+describeOnBoth('the estimate of a new run', (kind) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+  });
+
+  test('learns from finished runs of the same tenant alone', { timeout: 120_000 }, async () => {
+    const { tenantId } = await newTenant(database);
+    const { tenantId: stranger } = await newTenant(database, 'Another tenant');
+    const run = newRun(tenantId);
+    const before = await estimateNewRun(database, run, config);
+    expect(before).toMatchObject({ documents: 10, learnedDocuments: 0 });
+
+    const { calls, usage } = await finish(database, run);
+    const after = await estimateNewRun(database, run, config);
+    expect(after.learnedDocuments).toBe(10);
+    expect(after.calls.middle).toBe(calls);
+    expect(after.outputTokens.middle).toBe(usage.outputTokens);
+    expect(after.inputTokens.middle / usage.inputTokens).toBeGreaterThan(0.93);
+    expect(after.inputTokens.middle / usage.inputTokens).toBeLessThan(1.07);
+    expect(after.inputTokens.low).toBeLessThan(usage.inputTokens);
+    expect(after.inputTokens.high).toBeGreaterThan(usage.inputTokens);
+
+    const others = await estimateNewRun(database, newRun(stranger), config);
+    expect(others).toEqual(before);
+    const shorter = await estimateNewRun(database, { ...run, untilStage: 'propose' }, config);
+    expect(shorter.outputTokens.middle).toBeLessThan(after.outputTokens.middle);
+  });
+
+  test('counts the brief in every prompt and the resources where they are read', async () => {
+    const { tenantId } = await newTenant(database);
+    const run = newRun(tenantId);
+    const text = 'The reading room is full on Saturdays between ten and four. '.repeat(500);
+    const [small, brief, resource] = await Promise.all([
+      estimateNewRun(database, run, config),
+      estimateNewRun(database, { ...run, brief: text }, config),
+      estimateNewRun(database, { ...run, resources: [{ ...aim, text }] }, config),
+    ]);
+    const perPrompt = 500 * 12;
+    const promptsWith = (one: typeof small): number =>
+      (one.inputTokens.low - small.inputTokens.low) / perPrompt;
+    expect(promptsWith(brief)).toBeCloseTo(10, 0);
+    expect(promptsWith(resource)).toBeCloseTo(4, 0);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Database } from '../db/database.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { loadTokenCounter } from '../models/tokens.ts';
+import { mergeOverlays } from '../recipe/overlays.ts';
+import type { PromptFacts } from '../recipe/prompt.ts';
+import type { NewRun } from '../session/start.ts';
+import { estimateRun } from '../wallet/estimate.ts';
+import { readHistory } from '../wallet/estimate-history.ts';
+import { gatherModelFacts, PLAIN_MODEL } from '../wallet/estimate-models.ts';
+import { foreseeCalls } from '../wallet/estimate-plan.ts';
+import type { Estimate } from '../wallet/estimate-types.ts';
+import { createPromptMeter } from './expected-prompts.ts';
+
+/** What a run would take, from its plan, its prompts and what finished runs have measured. */
+export async function estimateNewRun(
+  database: Database,
+  run: NewRun,
+  config: ModelsConfig,
+): Promise<Estimate> {
+  const { process, models, tenantId } = run;
+  const calls = foreseeCalls(run);
+  const counter = await loadTokenCounter();
+  const count = (text: string): number => counter.count(PLAIN_MODEL, text);
+  const history = await database.asTenant(tenantId, (tx) =>
+    readHistory(tx, tenantId, process.key, count),
+  );
+  return estimateRun({
+    process: process.key,
+    calls,
+    meter: createPromptMeter(process, factsOf(run), calls, counter),
+    models: await gatherModelFacts(models, config, history, counter),
+    measured: history.steps,
+  });
+}
+
+/** What the prompts of the run will say about it. */
+function factsOf({ name, domain, brief, resources = [], process }: NewRun): PromptFacts {
+  const layer = process.domains[domain ?? ''];
+  const texts: Record<string, string> = {};
+  for (const { kind, text } of resources) {
+    texts[kind] = texts[kind] ? `${texts[kind]}\n\n${text}` : text;
+  }
+  return {
+    userRequest: brief,
+    iteration: 1,
+    project: { name, domain: domain ?? '' },
+    resources: texts,
+    overlay: mergeOverlays({ system: process.overlay, ...(layer && { domain: layer }) }),
+  };
+}

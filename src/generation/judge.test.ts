@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { FIRST_TURN, type Judged, judge } from './judge.ts';
+
+const contract = {
+  type: 'object',
+  required: ['summary', 'risks'],
+  properties: { summary: { type: 'string' }, risks: { type: 'array', items: { type: 'string' } } },
+};
+const content = { summary: 'A bakery sells bread in the street and on the web.', risks: [] };
+const WHOLE = JSON.stringify(content);
+
+const turn = (text: string, over: Partial<Judged> & { finish?: string } = {}) =>
+  judge({
+    soFar: '',
+    result: { text, finishReason: (over.finish ?? 'stop') as 'stop' },
+    state: FIRST_TURN,
+    contract,
+    sections: ['summary', 'risks'],
+    given: [],
+    limit: { maxTurns: 50, maxIdleTurns: 3, maxChars: 1_000 },
+    ...over,
+  });
+
+describe('a turn', () => {
+  test.each(['stop', 'length', 'interrupted', 'error'])(
+    'that brings the whole document is one, although it ended by %s',
+    (finish) => {
+      expect(turn(WHOLE, { finish })).toEqual({ kind: 'document', content });
+      const soFar = WHOLE.slice(0, 30);
+      expect(turn(WHOLE.slice(30), { soFar, finish })).toEqual({ kind: 'document', content });
+    },
+  );
+
+  test('whose model asks to go on is believed only where something is missing', () => {
+    const flagged = JSON.stringify({ ...content, continuation_needed: true, resume_cursor: 'x' });
+    expect(turn(flagged)).toEqual({ kind: 'document', content });
+    const partial = JSON.stringify({ summary: 'S', continuation_needed: true });
+    expect(turn(partial)).toMatchObject({ kind: 'repair', problems: '- `risks` is missing.' });
+  });
+
+  test('that ends early goes on, whatever reason the provider gives', () => {
+    for (const finish of ['stop', 'length', 'interrupted']) {
+      const state = { turns: 1, idle: 0, repairs: 0 };
+      expect(turn(WHOLE.slice(0, 40), { finish })).toEqual({ kind: 'continue', state });
+    }
+  });
+
+  test('that the provider withheld ends the chain', () => {
+    expect(turn(WHOLE, { finish: 'content_filter' })).toMatchObject({ code: 'model_refused' });
+  });
+
+  test.each([
+    ['nothing', '', 'The answer is empty.'],
+    ['prose', 'I cannot do that.', 'The answer holds no JSON object.'],
+    ['an empty record', '{}', 'The document is empty.'],
+    ['a wrong shape', '{"summary": {"a": 1}, "risks": []}', '`summary` must be a text'],
+  ])('that brings %s is to be written again', (_, text, problem) => {
+    const verdict = turn(text);
+    expect(verdict).toMatchObject({ kind: 'repair', state: { repairs: 1, turns: 0 } });
+    expect(verdict).toHaveProperty('problems', expect.stringContaining(problem));
+  });
+
+  test('that only repeats what was given is to be written again', () => {
+    const given = { summary: 'All that is known of the bakery. '.repeat(9), risks: ['None yet.'] };
+    const verdict = turn(JSON.stringify(given), { given: [given] });
+    expect(verdict).toMatchObject({ kind: 'repair' });
+  });
+
+  test('may be wrong twice, not a third time', () => {
+    const state = { turns: 0, idle: 0, repairs: 2 };
+    expect(turn('{}', { state })).toMatchObject({ kind: 'give-up', code: 'model_output_invalid' });
+  });
+});
+
+describe('a chain', () => {
+  const soFar = WHOLE.slice(0, 40);
+  const state = { turns: 7, idle: 2, repairs: 1 };
+
+  test('that makes progress forgets its idle turns', () => {
+    const verdict = turn(WHOLE.slice(40, 60), { soFar, state, finish: 'length' });
+    expect(verdict).toEqual({ kind: 'continue', state: { turns: 8, idle: 0, repairs: 1 } });
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['what was there already', WHOLE.slice(10, 40)],
+    ['a new start', '{"summary": "Another beginning of the same thing, which leads nowhere'],
+    ['another document', '{"plan": "Something else that was not asked for.", "phases": []}'],
+  ])('that brings %s three times in a row ends with a name', (_, text) => {
+    const first = turn(text, { soFar, state: { ...state, idle: 0 } });
+    expect(first).toEqual({ kind: 'continue', state: { turns: 8, idle: 1, repairs: 1 } });
+    expect(turn(text, { soFar, state })).toMatchObject({
+      kind: 'give-up',
+      code: 'continuation_exhausted',
+      reason: '3 turns in a row brought nothing new.',
+    });
+  });
+
+  test.each([
+    ['turns', { state: { ...state, turns: 49 } }],
+    ['characters', { soFar: `{"summary": "${'bread '.repeat(170)}` }],
+  ])('that reaches its limit of %s ends with a name', (_, over) => {
+    const text = 'and what else there is to say about it';
+    expect(turn(text, { soFar, finish: 'length', ...over })).toMatchObject({
+      kind: 'give-up',
+      code: 'continuation_exhausted',
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import type { Transaction } from '../db/database.ts';
+import type { MeasuredStep } from './estimate-types.ts';
+
+/** Older runs say less about the next one, and reading all of them would take ever longer. */
+const MOST_RUNS = 20;
+/** Requests of each model that are counted again, to compare with what was billed. */
+const SAMPLES = 8;
+
+/** What finished runs tell about one model. */
+export type MeasuredModel = {
+  readonly model: string;
+  readonly repairRate: number;
+  readonly cachedShare: number;
+  /** The longest answer that the provider cut; null where none was. */
+  readonly mostOutputTokens: number | null;
+  /** Its tokens for one of the tokenizer; null where the provider never told. */
+  readonly tokenFactor: number | null;
+};
+
+/** What the finished runs of a process have measured. */
+export type RunHistory = {
+  readonly steps: readonly MeasuredStep[];
+  readonly models: readonly MeasuredModel[];
+};
+
+type Count = (text: string) => number;
+
+/** Calls of the latest finished runs of the process that brought a text. */
+const CALLS = `with runs as (
+    select s.id from sessions s
+    join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
+    where s.tenant_id = $1 and v.process_key = $2 and s.status = 'completed'
+    order by s.id desc limit ${MOST_RUNS}
+  ), calls as (
+    select m.*, j.chain_id, j.payload->'planned'->>'stage' as stage,
+      j.payload->'planned'->>'step' as step
+    from model_calls m join jobs j on j.tenant_id = m.tenant_id and j.id = m.job_id
+    where m.tenant_id = $1 and m.session_id in (select id from runs)
+      and m.contribution_id is not null
+  )`;
+
+/** Reads what finished runs of the process have measured; `count` is the plain tokenizer. */
+export async function readHistory(
+  tx: Transaction,
+  tenantId: string,
+  processKey: string,
+  count: Count,
+): Promise<RunHistory> {
+  const key = [tenantId, processKey];
+  return { steps: await readSteps(tx, key, count), models: await readModels(tx, key, count) };
+}
+
+type StepRow = Omit<MeasuredStep, 'contentTokens'> & {
+  readonly chars: number;
+  readonly sample: string;
+};
+
+/** One document of each step and model is counted; the others are like it, longer or shorter. */
+async function readSteps(tx: Transaction, key: readonly string[], count: Count) {
+  const rows = await tx.query<StepRow>(
+    `${CALLS}, answers as (
+       select stage, step, model, sum(output_tokens)::float8
+         / (count(distinct chain_id) + count(*) filter (where purpose = 'repair')) as tokens
+       from calls group by stage, step, model
+     ), written as (
+       select d.stage_key as stage, d.step_key as step, l.model, count(*) as documents,
+         avg(length(d.content::text))::float8 as chars, max(d.id::text) as latest
+       from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+       where d.tenant_id = $1 and d.session_id in (select id from runs) and d.version = 1
+       group by d.stage_key, d.step_key, l.model
+     )
+     select w.stage, w.step, w.model, w.documents, w.chars, a.tokens as "outputTokens",
+       d.content::text as sample
+     from written w join answers a using (stage, step, model)
+     join documents d on d.tenant_id = $1 and d.id = w.latest::uuid
+     where a.tokens > 0`,
+    key,
+  );
+  return rows.map(({ chars, sample, ...row }): MeasuredStep => {
+    const contentTokens = (count(sample) * chars) / sample.length;
+    return { ...row, contentTokens };
+  });
+}
+
+async function readModels(tx: Transaction, key: readonly string[], count: Count) {
+  const rows = await tx.query<Omit<MeasuredModel, 'tokenFactor'>>(
+    `${CALLS}
+     select model,
+       count(*) filter (where purpose = 'repair')::float8 / count(distinct chain_id)
+         as "repairRate",
+       coalesce(sum(cached_input_tokens)::float8 / nullif(sum(input_tokens), 0), 0)
+         as "cachedShare",
+       max(output_tokens) filter (where finish_reason = 'length') as "mostOutputTokens"
+     from calls group by model`,
+    key,
+  );
+  const factors = await readTokenFactors(tx, key, count);
+  return rows.map(
+    (row): MeasuredModel => ({
+      ...row,
+      tokenFactor: factors.get(row.model) ?? null,
+    }),
+  );
+}
+
+/** What providers counted for some of the requests, for each token that the tokenizer counts. */
+async function readTokenFactors(tx: Transaction, key: readonly string[], count: Count) {
+  const rows = await tx.query<{ model: string; body: string; tokens: number }>(
+    `${CALLS}, numbered as (
+       select model, request_hash, input_tokens,
+         -- By hash, so that they come from all stages: late prompts are denser than early ones.
+         row_number() over (partition by model order by request_hash) as place
+       from calls where not usage_estimated and input_tokens > 0
+     )
+     select n.model, b.body, n.input_tokens as tokens from numbered n
+     join blobs b on b.tenant_id = $1 and b.hash = n.request_hash where n.place <= ${SAMPLES}`,
+    key,
+  );
+  const factors = new Map<string, number>();
+  for (const [model, list] of Map.groupBy(rows, (row) => row.model)) {
+    const plain = list.reduce((sum, { body }) => sum + countRequest(body, count), 0);
+    const billed = list.reduce((sum, { tokens }) => sum + tokens, 0);
+    factors.set(model, billed / plain);
+  }
+  return factors;
+}
+
+type StoredRequest = {
+  readonly system: string;
+  readonly messages: readonly { readonly content: string }[];
+};
+
+function countRequest(body: string, count: Count): number {
+  const { system, messages } = JSON.parse(body) as StoredRequest;
+  return messages.reduce((sum, { content }) => sum + count(content), count(system));
+}

@@ -1,0 +1,117 @@
+import { createAnswerSizes, isAlike } from './estimate-answers.ts';
+import { type CallLoad, loadOf } from './estimate-call.ts';
+import type { ForeseenCall } from './estimate-plan.ts';
+import type {
+  Addition,
+  Amounts,
+  Estimate,
+  MeasuredStep,
+  ModelFacts,
+  PromptMeter,
+  Range,
+  Scenario,
+} from './estimate-types.ts';
+
+/** Everything that an estimate is made of. */
+export type EstimateInput = {
+  readonly process: string;
+  readonly calls: readonly ForeseenCall[];
+  readonly meter: PromptMeter;
+  readonly models: ReadonlyMap<string, ModelFacts>;
+  readonly measured: readonly MeasuredStep[];
+};
+
+type Loads = Record<Scenario, CallLoad>;
+type LoadedCall = { readonly call: ForeseenCall; readonly loads: Loads };
+
+/** Adds up what the calls of a run will take, for each stage and each model. */
+export function estimateRun(input: EstimateInput): Estimate {
+  const loaded = loadCalls(input);
+  const sumBy = (key: (call: ForeseenCall) => string): [ForeseenCall, Amounts][] =>
+    [...Map.groupBy(loaded, ({ call }) => key(call)).values()].map((list) => [
+      list[0]!.call,
+      amountsOf(list),
+    ]);
+  const priced = (model: string): boolean => input.models.get(model)?.price !== null;
+  return {
+    process: input.process,
+    documents: loaded.length,
+    ...amountsOf(loaded),
+    stages: sumBy(({ job }) => job.stage).map(([{ job }, sum]) => ({ stage: job.stage, ...sum })),
+    models: sumBy(({ model }) => model).map(([{ model }, sum]) => ({ model, ...sum })),
+    parts: sumBy(({ job, model }) => `${job.stage}\n${model}`).map(([{ job, model }, sum]) => ({
+      stage: job.stage,
+      model,
+      ...sum,
+    })),
+    additions: {
+      continuation: additionOf(loaded, ({ continuation }) => continuation),
+      repetition: additionOf(loaded, ({ repetition }) => repetition),
+      compression: {
+        calls: sumLoads(loaded, ({ removedTokens }) => (removedTokens > 0 ? 1 : 0)),
+        removedTokens: sumLoads(loaded, ({ removedTokens }) => removedTokens),
+      },
+    },
+    unpriced: [...input.models.keys()].filter((model) => !priced(model)),
+    learnedDocuments: countLearned(input),
+  };
+}
+
+/** Documents of finished runs that tell something about the models of this one. */
+function countLearned({ measured, models }: EstimateInput): number {
+  const used = [...models.keys()];
+  return measured
+    .filter((one) => used.some((model) => isAlike(one.model, model)))
+    .reduce((sum, one) => sum + one.documents, 0);
+}
+
+function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCall[] {
+  const sizeOf = createAnswerSizes(meter, measured);
+  const byIdentity = new Map(calls.map((call) => [call.job.identity, call]));
+  const answerOf = (call: ForeseenCall) => sizeOf(call, models.get(call.model)!);
+  return calls.map((call) => {
+    const parts = meter.measurePrompt(call);
+    const ratios = parts.inputs.map(({ from }) => {
+      const author = from === null ? undefined : byIdentity.get(from);
+      return author ? answerOf(author).ratio : AS_IT_IS;
+    });
+    const load = (scenario: Scenario): CallLoad =>
+      loadOf({ parts, ratios }, answerOf(call), models.get(call.model)!, scenario);
+    return { call, loads: { low: load('low'), middle: load('middle'), high: load('high') } };
+  });
+}
+
+/** What is there before the run has the size that it has. */
+const AS_IT_IS: Range = { low: 1, middle: 1, high: 1 };
+
+function amountsOf(list: readonly LoadedCall[]): Amounts {
+  const unknown = list.some(({ loads }) => loads.middle.costMicros === null);
+  const micros = sumLoads(list, ({ costMicros }) => costMicros ?? 0);
+  return {
+    ...additionOf(list, (load) => load),
+    costUsd: unknown ? null : mapRange(micros, (value) => value / 1e6),
+  };
+}
+
+const additionOf = (
+  list: readonly LoadedCall[],
+  part: (load: CallLoad) => Record<keyof Addition, number>,
+): Addition => ({
+  calls: sumLoads(list, (load) => part(load).calls),
+  inputTokens: sumLoads(list, (load) => part(load).inputTokens),
+  outputTokens: sumLoads(list, (load) => part(load).outputTokens),
+});
+
+function sumLoads(list: readonly LoadedCall[], value: (load: CallLoad) => number): Range {
+  const sum = (scenario: Scenario): number =>
+    Math.round(list.reduce((total, { loads }) => total + value(loads[scenario]), 0));
+  const middle = sum('middle');
+  // Rates of one's own making may be dearer for cached input, which is cheaper everywhere else.
+  return { low: Math.min(sum('low'), middle), middle, high: Math.max(sum('high'), middle) };
+}
+
+const mapRange = ({ low, middle, high }: Range, change: (value: number) => number): Range => ({
+  low: change(low),
+  middle: change(middle),
+  high: change(high),
+});

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from './stores.ts';
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+
+/** Runs the program in a folder of its own, with the configuration that lies there. */
+function dialectic(folder: string, ...parameters: string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const options = { env: { ...process.env, DATABASE_URL: '' }, cwd: folder };
+    execFile(process.execPath, [main, ...parameters], options, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
+  const folder = await temporaryFolder();
+  const models = { 'compatible/a': { price: { input: 2, output: 10 } } };
+  await writeFile(join(folder, 'dialectic.config.json'), JSON.stringify({ models }));
+  await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
+  const common = ['brief.md', '-p', 'decision-memo', '--data', 'data'];
+
+  const two = ['-m', 'compatible/a', '-m', 'offline/builder'];
+  const asJson = await dialectic(folder, 'estimate', ...common, ...two, '--json');
+  expect(asJson.code, asJson.stderr).toBe(0);
+  const estimate = JSON.parse(asJson.stdout);
+  expect(estimate).toMatchObject({ documents: 10, unpriced: [], learnedDocuments: 0 });
+  expect(estimate.models.map((one: { model: string }) => one.model)).toEqual([
+    'compatible/a',
+    'offline/builder',
+  ]);
+  expect(estimate.models[0].costUsd.middle).toBe(estimate.costUsd.middle);
+  expect(estimate.models[1].costUsd.high).toBe(0);
+
+  const asText = await dialectic(folder, 'estimate', ...common, '-m', 'compatible/q');
+  expect(asText.stdout).toContain('The price is unknown for compatible/q.');
+
+  const run = await dialectic(folder, 'run', ...common, '--until', 'propose', '--json');
+  expect(run.code, run.stderr).toBe(0);
+  expect(run.stderr).toMatch(/Estimate: \d+ calls, .* tokens in, .* out, no cost\nSession /);
+  const result = JSON.parse(run.stdout);
+  expect(result.estimate.calls.middle).toBe(result.calls);
+}, 240_000);
+
+test('estimate refuses what a run would refuse', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
+  const common = ['estimate', 'brief.md', '--data', 'data', '-m', 'offline/builder'];
+  const until = await dialectic(folder, ...common, '--until', 'nope');
+  expect(until).toMatchObject({ code: 2, stdout: '' });
+  const writer = await dialectic(folder, ...common, '--writer', 'offline/other');
+  expect(writer.stderr).toContain('offline/other takes no part in this run.');
+}, 120_000);

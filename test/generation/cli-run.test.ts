@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeTextFolder } from '../../src/platform/folders.ts';
+import { processToFiles } from '../../src/recipe/serialise.ts';
+import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { type Answer, type Asked, startScriptedServer } from './scripted-server.ts';
+import { GOOD_CHECKLIST, GOOD_FRAME, workPlan } from './work-plan.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+let folder: string;
+let recipe: string;
+let brief: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  recipe = join(folder, 'recipe');
+  brief = join(folder, 'brief.md');
+  await writeTextFolder(recipe, processToFiles(workPlan()));
+  await writeFile(brief, 'A web shop for a bakery.');
+});
+
+type Printed = { status: string; documents: { key: string; dataPath: string }[] };
+type Ended = { code: number | null; stdout: string; stderr: string };
+
+/** Starts the program as a user would; `ended` tells what it left behind. */
+function start(url: string, parameters: readonly string[]) {
+  const env = { ...process.env, DATABASE_URL: '', DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'k' };
+  const child = spawn(process.execPath, [main, ...parameters, '--json'], { env, cwd: folder });
+  const left: Ended = { code: null, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (left.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (left.stderr += text));
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code) => resolve({ ...left, code })),
+  );
+  return { child, ended };
+}
+
+const dialectic = (url: string, ...parameters: string[]): Promise<Ended> =>
+  start(url, parameters).ended;
+const run = (data: string, model = 'compatible/scripted', ...more: string[]): string[] => [
+  'run',
+  brief,
+  '-p',
+  recipe,
+  '-m',
+  model,
+  '--data',
+  data,
+  ...more,
+];
+const errorOf = ({ stderr }: Ended): { code: string; message: string } =>
+  JSON.parse(stderr.trim().split('\n').at(-1)!).error;
+
+const answerWell = ({ deliverable, soFar }: Asked): Answer => {
+  const whole = JSON.stringify(deliverable === 'work/frame' ? GOOD_FRAME : GOOD_CHECKLIST);
+  return { text: whole.startsWith(soFar) ? whole.slice(soFar.length) : whole };
+};
+
+async function withServer<T>(
+  script: (asked: Asked) => Answer,
+  work: (server: Awaited<ReturnType<typeof startScriptedServer>>) => Promise<T>,
+  pace = { pieceChars: 200, gapMs: 0 },
+): Promise<T> {
+  const server = await startScriptedServer(script, pace);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Goes on with the newest session against a server that answers well. */
+const resume = (data: string) =>
+  withServer(answerWell, async ({ url, served }) => {
+    const ended = await dialectic(url, 'resume', '--data', data, '-o', join(folder, 'resumed'));
+    expect(ended.code, ended.stderr).toBe(0);
+    const { status, documents } = JSON.parse(ended.stdout) as Printed;
+    expect(status).toBe('completed');
+    const { dataPath } = documents.find(({ key }) => key === 'checklist')!;
+    expect(JSON.parse(await readFile(dataPath, 'utf8'))).toEqual(GOOD_CHECKLIST);
+    return { served, asked: served.map(({ deliverable }) => deliverable) };
+  });
+
+describe('a run that cannot begin', () => {
+  const nowhere = 'http://127.0.0.1:9';
+  test.each([
+    ['no brief', 'usage_invalid', () => ['run', join(folder, 'absent.md')]],
+    ['an unknown provider', 'provider_not_configured', () => run('unused', 'nobody/model')],
+    ['an id without a provider', 'model_unknown', () => run('unused', 'gpt')],
+    ['an unknown persona', 'model_unknown', () => run('unused', 'offline/nobody')],
+    ['a folder within a file', 'folder_unusable', () => run('unused', undefined, '-o', brief)],
+  ])('for %s says so and leaves nothing behind', async (_, code, parameters) => {
+    const ended = await dialectic(nowhere, ...parameters());
+    expect(errorOf(ended).code).toBe(code);
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({
+      code: code === 'folder_unusable' ? 5 : 2,
+      stdout: '',
+    });
+    expect(existsSync(join(folder, 'unused'))).toBe(false);
+  });
+
+  test.each([
+    ['zeros', Buffer.from([65, 0, 66])],
+    ['letters of another encoding', Buffer.from([0x41, 0xe9, 0xff, 0x42])],
+  ])('for a brief with %s says that it is no text', async (_, bytes) => {
+    const binary = join(folder, 'binary');
+    await writeFile(binary, bytes);
+    const ended = await dialectic(nowhere, 'run', binary);
+    expect(errorOf(ended)).toMatchObject({ code: 'usage_invalid' });
+    expect(errorOf(ended).message).toContain('not text');
+  });
+});
+
+test('a brief of 60,000 characters is passed on whole', async () => {
+  const data = await emptyDirectory();
+  const long = join(folder, 'long.md');
+  const text = Array.from({ length: 1_000 }, (_, n) => `Wish ${n}: ${'x'.repeat(50)}`).join('\n');
+  expect(text.length).toBeGreaterThan(60_000);
+  await writeFile(long, text);
+  await withServer(answerWell, async (server) => {
+    const parameters = run(data).with(1, long);
+    const ended = await dialectic(server.url, ...parameters);
+    expect(ended.code, ended.stderr).toBe(0);
+    for (const { messages } of server.served) {
+      expect(messages.some(({ content }) => content.includes(text))).toBe(true);
+    }
+  });
+}, 120_000);
+
+test('a wrong key stops the run after one request, and resume overcomes it', async () => {
+  const data = await emptyDirectory();
+  await withServer(
+    () => ({ status: 401 }),
+    async (server) => {
+      const ended = await dialectic(server.url, ...run(data));
+      expect(ended.code).toBe(7);
+      expect(errorOf(ended)).toMatchObject({ code: 'run_incomplete' });
+      expect(errorOf(ended).message).toContain('status 401 (provider_auth)');
+      expect(errorOf(ended).message).toContain('dialectic resume');
+      expect(server.served.length).toBe(1);
+    },
+  );
+  expect((await resume(data)).asked).toEqual(['work/frame', 'work/checklist']);
+}, 120_000);
+
+test('a provider that is down ends the run with a name, and resume overcomes it', async () => {
+  const data = await emptyDirectory();
+  const url = await withServer(answerWell, async (server) => server.url);
+  const ended = await dialectic(url, ...run(data));
+  expect(ended.code).toBe(7);
+  const result = JSON.parse(ended.stdout);
+  expect(result).toMatchObject({ status: 'failed' });
+  expect(result.failures).toEqual([
+    expect.stringMatching(/^compatible\/scripted, .*_unreachable\)$/),
+  ]);
+  expect((await resume(data)).asked).toEqual(['work/frame', 'work/checklist']);
+}, 120_000);
+
+test('Ctrl-C stops cleanly, and resume repeats no finished call', async () => {
+  const data = await emptyDirectory();
+  const pace = { pieceChars: 10, gapMs: 100 };
+  await withServer(
+    answerWell,
+    async ({ url, served }) => {
+      const { child, ended } = start(url, run(data));
+      const written = (): number => served.at(-1)?.sent.length ?? 0;
+      await expect
+        .poll(() => served.at(-1)?.deliverable === 'work/checklist' && written() > 3, {
+          timeout: 60_000,
+          interval: 20,
+        })
+        .toBe(true);
+      child.kill('SIGINT');
+      const { code, stderr } = await ended;
+      expect(code).toBe(7);
+      const error = errorOf({ code, stderr, stdout: '' });
+      expect(error.code).toBe('run_stopped');
+      expect(error.message).toMatch(/dialectic resume \S+/);
+      expect(served.map(({ deliverable }) => deliverable)).toEqual([
+        'work/frame',
+        'work/checklist',
+      ]);
+    },
+    pace,
+  );
+  const { asked, served } = await resume(data);
+  expect(asked).toEqual(['work/checklist']);
+  expect(served[0]!.soFar.length).toBeGreaterThan(30);
+}, 120_000);
