@@ -98,24 +98,37 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Kills a single worker process again and again until nothing is left to do. Returns the kills. */
-export async function killAlone(place: StoreLocation, settings: WorkerSettings, seed: number) {
+/**
+ * Kills a single worker process so many times, or until nothing is left to do; then lets one finish.
+ * Returns the kills.
+ */
+export async function killAlone(
+  place: StoreLocation,
+  settings: WorkerSettings,
+  seed: number,
+  most = Infinity,
+) {
   const chance = seeded(seed);
   const points = ['before-work', 'before-commit', 'in-commit', 'after-commit'];
-  for (let kills = 0; ; kills++) {
+  for (let kills = 0; ; ) {
     // Every third process dies at a named point, the others whenever it happens.
     const at = points[kills % points.length]!;
     const die = kills % 3 === 0 ? { at, every: 1 + Math.floor(chance() * 3) } : undefined;
-    const worker = startWorker(place, { ...settings, ...(die && { die }) });
+    const worker = startWorker(place, { ...settings, ...(die && kills < most && { die }) });
     await worker.line((line) => line === 'open');
-    await Promise.race([sleep(20 + chance() * 380), worker.ended]);
+    await Promise.race([sleep(kills < most ? 20 + chance() * 380 : 5_000), worker.ended]);
     worker.child.kill('SIGKILL');
     await worker.ended;
+    if (kills < most) kills++;
+    // Looking opens the store, which takes longer than the worker lived.
+    if (kills < most && kills % LOOK_EVERY !== 0) continue;
     const { open, failed } = await readProgress(place);
     expect(failed, `seed ${seed}, kill ${kills}`).toBe(0);
-    if (open === 0) return kills + 1;
+    if (open === 0) return kills;
   }
 }
+
+const LOOK_EVERY = 5;
 
 /** Keeps several worker processes alive while one after another is killed, until the work is done. */
 export async function killAmong(

@@ -5,9 +5,9 @@ import { expectEveryResultOnce, readProgress, seedDag, startWorker } from './cra
 
 /**
  * Stops a worker in the middle of its jobs until its leases have run out and another has done them,
- * then lets it go on: it must find that it lost them and write nothing.
+ * then lets it go on: it must find that it lost them and write nothing. Returns how often.
  */
-export async function outliveZombies(place: StoreLocation, rounds: number): Promise<void> {
+export async function outliveZombies(place: StoreLocation, rounds: number): Promise<number> {
   const settings = { concurrency: 4, leaseMs: 600, jobMs: 250 };
   const dag = { roots: rounds, steps: [4] };
   await seedDag(place, dag);
@@ -36,4 +36,5 @@ export async function outliveZombies(place: StoreLocation, rounds: number): Prom
   const refused = zombie.errors.join('').match(/no longer held/g)?.length ?? 0;
   console.log(`${stops} stops, ${takeovers} takeovers, ${refused} late commits refused`);
   expect(refused).toBeGreaterThan(0);
+  return stops;
 }

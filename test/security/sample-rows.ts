@@ -25,6 +25,9 @@ const ALLOWED: Record<string, string> = {
   'budgets.currency': 'USD',
 };
 
+/** References that a trigger holds instead of a foreign key. */
+const HELD_BY_TRIGGER: Record<string, string> = { 'jobs.chain_id': 'jobs.id' };
+
 const BY_TYPE: Record<string, () => unknown> = {
   uuid: () => randomUUID(),
   text: () => `text ${randomUUID()}`,
@@ -103,11 +106,13 @@ export async function sampleRow(
 }
 
 function sampleValue(column: Column, made: ReadonlyMap<string, unknown>): unknown {
-  if (column.references && made.has(column.references)) return made.get(column.references);
-  const allowed = ALLOWED[`${column.table_name}.${column.column_name}`];
+  const name = `${column.table_name}.${column.column_name}`;
+  const references = column.references ?? HELD_BY_TRIGGER[name];
+  if (references && made.has(references)) return made.get(references);
+  const allowed = ALLOWED[name];
   if (allowed !== undefined) return allowed;
   const make = BY_TYPE[column.type];
-  if (!make) throw new Error(`no sample value for ${column.table_name}.${column.column_name}`);
+  if (!make) throw new Error(`no sample value for ${name}`);
   return make();
 }
 

@@ -40,7 +40,7 @@ export async function crashWhilePaying(plan: { drafts: number; kills: number; se
     const chance = seeded(plan.seed);
     let kills = 0;
     for (;;) {
-      const worker = startScript('../money/money-worker.ts', settings);
+      const worker = startScript('../wallet/money-worker.ts', settings);
       await worker.line((line) => line === 'open');
       const over = kills < plan.kills ? sleep(250 + chance() * 600, 'kill') : worker.ended;
       if ((await Promise.race([over, worker.ended])) === 'kill') {
