@@ -66,21 +66,23 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
     addUp(calls.filter((call) => purposes.includes(call.purpose)));
   const unanswered = calls.filter((call) => call.status === 'failed');
   const saved = calls.reduce((sum, call) => sum + cacheSaving(call), 0);
-  const groups = (keys: readonly (keyof CallCostRow)[], by: keyof CallCostRow) =>
-    [...Map.groupBy(calls, (call) => call[by]).values()].map((group) => ({
-      ...(Object.fromEntries(keys.map((key) => [key, group[0]![key]])) as Partial<CallCostRow>),
-      ...addUp(group),
-    }));
+  const groups = (keys: readonly (keyof CallCostRow)[], by = keys) =>
+    [...Map.groupBy(calls, (call) => by.map((key) => call[key]).join('/')).values()].map(
+      (group) => ({
+        ...(Object.fromEntries(keys.map((key) => [key, group[0]![key]])) as Partial<CallCostRow>),
+        ...addUp(group),
+      }),
+    );
   const unpriced = calls.filter((call) => call.posting !== null && call.price === null);
   return {
     currency: 'USD' as const,
     total: addUp(calls).usd,
     totalMicros: calls.reduce((sum, call) => sum + call.usdMicros, 0),
     tokens: addUp(calls).tokens,
-    byStage: groups(['stage'], 'stage'),
-    byModel: groups(['model'], 'model'),
-    byStep: groups(['stage', 'step'], 'step'),
-    byDocument: groups(['stage', 'step', 'document', 'model', 'lane'], 'identity'),
+    byStage: groups(['stage']),
+    byModel: groups(['model']),
+    byStep: groups(['stage', 'step']),
+    byDocument: groups(['stage', 'step', 'document', 'model', 'lane'], ['identity']),
     /** Requests to correct an answer, and requests that brought none, which cost nothing. */
     retries: { ...of(['repair']), unanswered: unanswered.length },
     continuation: of(['continuation']),
