@@ -105,8 +105,7 @@ export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
  * nobody can post them later. Returns how many there were.
  */
 export async function settleLeftHolds(tx: Transaction, tenantId: string): Promise<number> {
-  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1, null, null) as n', [
-    tenantId,
-  ]);
+  await tx.query('select lock_wallets($1)', [tenantId]);
+  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1) as n', [tenantId]);
   return row!.n;
 }

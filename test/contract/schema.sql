@@ -1082,7 +1082,7 @@ begin
       worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
-    and settle_left_holds(of_tenant, usd.id, tok.id) > 0
+    and settle_left_holds(of_tenant) > 0
   then
     usd := lock_payer(of_tenant, home.project_id, 'USD');
     tok := lock_payer(of_tenant, home.project_id, 'token');
@@ -1102,6 +1102,21 @@ begin
     in_tokens, usd.id, tok.id);
   outcome := 'held';
 end
+$function$
+CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from holds h
+    left join model_calls c on c.tenant_id = of_tenant and c.id = h.call_id
+    left join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
+    where h.tenant_id = of_tenant and h.status = 'held'
+      and (j.id is null or j.status = 'processing' or is_over(j.status)
+        or (s.status = 'running' and s.gates = '{}'))
+      and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
+        else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
 $function$
 CREATE OR REPLACE FUNCTION public.is_open(status text)
  RETURNS boolean
@@ -1192,6 +1207,13 @@ begin
     perform open_account(of_tenant, 'user', '', of_currency, true);
   end loop;
 end
+$function$
+CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
+  order by a.currency = 'token', a.kind, a.owner for update
 $function$
 CREATE OR REPLACE FUNCTION public.may_follow(from_status text, to_status text)
  RETURNS boolean
@@ -1428,8 +1450,7 @@ AS $function$
 begin
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
-  perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
-  order by a.currency = 'token', a.kind, a.owner for update;
+  perform lock_wallets(of_tenant);
   if of_amount is null then
     delete from budgets b where b.tenant_id = of_tenant and b.scope = of_scope
       and b.owner_id = of_owner and b.currency = of_currency;
@@ -1496,24 +1517,32 @@ begin
     and w.status = 'waiting_for_lanes';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.settle_left_holds(of_tenant uuid, usd_payer uuid, token_payer uuid)
+CREATE OR REPLACE FUNCTION public.settle_left_holds(of_tenant uuid)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
 declare
+  wallets uuid[];
   h record;
   tokens_out bigint;
   cost bigint;
   settled int := 0;
 begin
+  select array_agg(w.id) into wallets from (
+    select a.id from accounts a where a.tenant_id = of_tenant and exists (
+      select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+      join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+      where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+        and a.id in (l.usd_account_id, l.token_account_id))
+    order by a.currency = 'token', a.kind, a.owner for update skip locked) as w;
   for h in
     select l.*, c.model, (select coalesce(sum(length(p.body)), 0) from call_pieces p
       where p.tenant_id = of_tenant and p.call_id = l.call_id) as chars
     from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
     join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
     where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
-      and (usd_payer is null or (l.usd_account_id, l.token_account_id) = (usd_payer, token_payer))
-    order by l.call_id
+      and l.usd_account_id = any (wallets) and l.token_account_id = any (wallets)
+    order by l.provider, l.call_id
   loop
     tokens_out := least((h.chars + 3) / 4, h.tokens - h.input_tokens);
     cost := h.input_usd + case when tokens_out = 0 then 0
@@ -1668,11 +1697,13 @@ AS $function$
   from (
     select k.*, k.needed > 0 and k.available < k.needed as short from (
       select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
-        b.held > 0 as busy, null::double precision as share,
+        b.held > 0 and is_any_moving(of_tenant, b.scope, b.owner_id) as busy,
+        null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.currency, a.balance - a.held, a.held > 0, a.spending_share,
+      select 'funds', a.currency, a.balance - a.held,
+        a.held > 0 and is_any_moving(of_tenant, 'account', a.id), a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited
     ) as k

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { cancelSession } from '../../src/jobs/sessions.ts';
+import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
 import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';
@@ -168,15 +168,17 @@ describeOnBoth('the ledger', (kind) => {
     expect((await ledger.hold(newId(), 36, sessionId)).outcome).toBe('budget');
   });
 
-  test('settles the holds of calls that nobody can post any more, and only those', async () => {
-    const ledger = await newLedger();
-    const { tenantId } = ledger;
-    const { sessionId } = await startDebate(database, tenantId, 1);
-    const calls = [newId(), newId()];
-    await ledger.run(async (tx) => {
-      await tx.query(`insert into blobs (tenant_id, hash, body) values ($1, 'h', '{}')`, [
-        tenantId,
-      ]);
+  /** Calls of a session's first job as a dead process leaves them; of the first, text was saved. */
+  async function leaveCalls(
+    { tenantId, run }: Awaited<ReturnType<typeof newLedger>>,
+    sessionId: string,
+    calls: readonly string[],
+  ) {
+    await run(async (tx) => {
+      await tx.query(
+        `insert into blobs (tenant_id, hash, body) values ($1, 'h', '{}') on conflict do nothing`,
+        [tenantId],
+      );
       for (const call of calls) {
         await tx.query(
           `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
@@ -189,6 +191,53 @@ describeOnBoth('the ledger', (kind) => {
         calls[0],
       ]);
     });
+  }
+
+  test('waits for a dead call only while somebody can take it over', async () => {
+    const ledger = await newLedger();
+    const { tenantId, run } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const dead = newId();
+    await leaveCalls(ledger, sessionId, [dead]);
+    await ledger.grant(100);
+    await run((tx) =>
+      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 95 }),
+    );
+    await ledger.hold(dead, 90, sessionId);
+    const wish = async () => (await ledger.hold(newId(), 50)).outcome;
+    expect(await wish()).toBe('wait');
+    await run((tx) => addGate(tx, tenantId, sessionId, 'user'));
+    expect(await wish()).toBe('budget');
+    await run((tx) => tx.query('delete from budgets'));
+    expect(await wish()).toBe('funds');
+    // Its text must still become a chunk, so its money stays where it is.
+    expect(await ledger.wallet()).toMatchObject({ balance: 100, held: 90 });
+    await run((tx) => removeGate(tx, tenantId, sessionId));
+    expect(await wish()).toBe('wait');
+  });
+
+  test('settles what another wallet paid for where a cap of all is short', async () => {
+    const ledger = await newLedger();
+    const { tenantId, run } = ledger;
+    const { sessionId, projectId } = await startDebate(database, tenantId, 1);
+    const left = newId();
+    await leaveCalls(ledger, sessionId, [left]);
+    await ledger.grant(500, 'p', projectId);
+    await run((tx) =>
+      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 100 }),
+    );
+    await ledger.hold(left, 90, sessionId);
+    await run((tx) => cancelSession(tx, tenantId, sessionId));
+    expect((await ledger.hold(newId(), 50)).outcome).toBe('held');
+    expect(await ledger.wallet('project')).toMatchObject({ balance: 473, held: 0 });
+  });
+
+  test('settles the holds of calls that nobody can post any more, and only those', async () => {
+    const ledger = await newLedger();
+    const { tenantId } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const calls = [newId(), newId()];
+    await leaveCalls(ledger, sessionId, calls);
     for (const call of calls) await ledger.hold(call, 100, sessionId);
     const settle = () => ledger.run((tx) => settleLeftHolds(tx, tenantId));
     expect(await settle()).toBe(0);

@@ -190,6 +190,12 @@ begin
 end
 $$;
 
+-- Keeps every other movement of a tenant out until the transaction ends.
+create function lock_wallets(of_tenant uuid) returns void language sql as $$
+  select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
+  order by a.currency = 'token', a.kind, a.owner for update
+$$;
+
 -- The budgets that a session's calls count in.
 create function budgets_of(of_tenant uuid, of_session uuid)
   returns setof budgets language sql stable rows 1 as $$
@@ -231,6 +237,32 @@ begin
 end
 $$;
 
+create function is_within(of_tenant uuid, of_session uuid, of_scope text, of_owner uuid)
+  returns boolean language sql stable as $$
+  select case of_scope
+    when 'tenant' then true
+    when 'session' then of_session is not distinct from of_owner
+    else exists (select from sessions s where s.tenant_id = of_tenant and s.id = of_session
+      and s.project_id = of_owner)
+  end
+$$;
+
+-- Whether one of the open holds under a limit will be settled without a person: its job runs, can be
+-- claimed or is over. Those of a paused session stay until it goes on, so nobody should wait for
+-- them. Work that is no model call has no job; whoever does it settles it.
+create function is_any_moving(of_tenant uuid, of_scope text, of_owner uuid) returns boolean
+  language sql stable as $$
+  select exists (select from holds h
+    left join model_calls c on c.tenant_id = of_tenant and c.id = h.call_id
+    left join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
+    where h.tenant_id = of_tenant and h.status = 'held'
+      and (j.id is null or j.status = 'processing' or is_over(j.status)
+        or (s.status = 'running' and s.gates = '{}'))
+      and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
+        else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
+$$;
+
 -- What a call would find: how much is left under every limit, and whether the worst case fits. The
 -- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close.
 create function weigh_call(
@@ -247,11 +279,13 @@ create function weigh_call(
   from (
     select k.*, k.needed > 0 and k.available < k.needed as short from (
       select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
-        b.held > 0 as busy, null::double precision as share,
+        b.held > 0 and is_any_moving(of_tenant, b.scope, b.owner_id) as busy,
+        null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.currency, a.balance - a.held, a.held > 0, a.spending_share,
+      select 'funds', a.currency, a.balance - a.held,
+        a.held > 0 and is_any_moving(of_tenant, 'account', a.id), a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited
     ) as k
@@ -294,7 +328,7 @@ begin
       worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
-    and settle_left_holds(of_tenant, usd.id, tok.id) > 0
+    and settle_left_holds(of_tenant) > 0
   then
     usd := lock_payer(of_tenant, home.project_id, 'USD');
     tok := lock_payer(of_tenant, home.project_id, 'token');
@@ -434,23 +468,31 @@ end
 $$;
 
 -- Settles holds of calls whose job is over, so that nobody can post them any more: the lease is
--- gone. What had arrived is posted as estimated, at four characters a token; the rest expires.
-create function settle_left_holds(of_tenant uuid, usd_payer uuid, token_payer uuid)
-  returns int language plpgsql as $$
+-- gone. What had arrived is posted as estimated, at four characters a token; the rest expires. Who
+-- comes from a call has locks already, so it leaves wallets alone that others have locked.
+create function settle_left_holds(of_tenant uuid) returns int language plpgsql as $$
 declare
+  wallets uuid[];
   h record;
   tokens_out bigint;
   cost bigint;
   settled int := 0;
 begin
+  select array_agg(w.id) into wallets from (
+    select a.id from accounts a where a.tenant_id = of_tenant and exists (
+      select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+      join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+      where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+        and a.id in (l.usd_account_id, l.token_account_id))
+    order by a.currency = 'token', a.kind, a.owner for update skip locked) as w;
   for h in
     select l.*, c.model, (select coalesce(sum(length(p.body)), 0) from call_pieces p
       where p.tenant_id = of_tenant and p.call_id = l.call_id) as chars
     from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
     join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
     where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
-      and (usd_payer is null or (l.usd_account_id, l.token_account_id) = (usd_payer, token_payer))
-    order by l.call_id
+      and l.usd_account_id = any (wallets) and l.token_account_id = any (wallets)
+    order by l.provider, l.call_id
   loop
     tokens_out := least((h.chars + 3) / 4, h.tokens - h.input_tokens);
     cost := h.input_usd + case when tokens_out = 0 then 0
@@ -586,8 +628,7 @@ create function set_budget(
 begin
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
-  perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
-  order by a.currency = 'token', a.kind, a.owner for update;
+  perform lock_wallets(of_tenant);
   if of_amount is null then
     delete from budgets b where b.tenant_id = of_tenant and b.scope = of_scope
       and b.owner_id = of_owner and b.currency = of_currency;
@@ -604,14 +645,4 @@ begin
        and is_within(of_tenant, h.session_id, of_scope, of_owner))
   on conflict (tenant_id, scope, owner_id, currency) do update set amount = excluded.amount;
 end
-$$;
-
-create function is_within(of_tenant uuid, of_session uuid, of_scope text, of_owner uuid)
-  returns boolean language sql stable as $$
-  select case of_scope
-    when 'tenant' then true
-    when 'session' then of_session is not distinct from of_owner
-    else exists (select from sessions s where s.tenant_id = of_tenant and s.id = of_session
-      and s.project_id = of_owner)
-  end
 $$;
