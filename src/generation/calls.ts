@@ -3,7 +3,7 @@ import { saveBlob } from '../documents/blobs.ts';
 import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
-import type { ModelRequest, ModelResult } from '../models/types.ts';
+import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { DialecticError } from '../platform/errors.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
@@ -190,28 +190,49 @@ async function dropPieces(tx: Transaction, tenantId: string, callId: string): Pr
   ]);
 }
 
+/** A call that brought no text. */
+export type FailedCall = Pick<CallEnd, 'model' | 'price'> & {
+  readonly callId: string;
+  /** Its details carry the usage where the provider reported one. */
+  readonly error: DialecticError;
+};
+
 /**
  * Notes that a call brought nothing, unless its job has another owner by now, who settles it: a
- * process that was taken for dead may still speak up.
+ * process that was taken for dead may still speak up. What the provider reported is paid.
  */
-export async function failCall(
-  database: Database,
-  job: Job,
-  callId: string,
-  error: DialecticError,
-): Promise<void> {
+export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
+  const { callId, error, model, price } = failed;
   const { tenantId } = job;
+  const { usage, responseId } = error.details as { usage?: TokenUsage; responseId?: string | null };
+  const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
+  const cost = usage && price ? costMicros(usage, price) : null;
+  const key = { tenantId, callId, purpose: GENERATION };
   await database.asTenant(tenantId, async (tx) => {
+    // Payers before calls, as everybody else who locks both.
+    await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
     const rows = await tx.query(
-      `update model_calls c set status = 'failed', error = $3, finished_at = app_now()
+      `update model_calls c set status = 'failed', error = $3, finished_at = app_now(),
+         input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, cost_micros = $8
        where c.tenant_id = $1 and c.id = $2 and c.status = 'sent' and exists (
          select from jobs j where j.tenant_id = $1 and j.id = c.job_id
            and (j.lease_token = $4 or is_over(j.status)))
        returning c.id`,
-      [tenantId, callId, { code: error.code, message: error.message }, job.leaseToken],
+      [
+        tenantId,
+        callId,
+        { code: error.code, message: error.message },
+        job.leaseToken,
+        usage?.inputTokens ?? null,
+        usage?.outputTokens ?? null,
+        usage?.cachedInputTokens ?? null,
+        cost,
+      ],
     );
     if (rows.length === 0) return;
     await dropPieces(tx, tenantId, callId);
-    await voidHold(tx, { tenantId, callId, purpose: GENERATION });
+    if (tokens === 0) return voidHold(tx, key);
+    const details = { model, price, usage, responseId: responseId ?? null };
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: false, details });
   });
 }

@@ -114,6 +114,19 @@ describeOnBoth('a run with a limit', (kind) => {
     expect(run.billed.length).toBe(CALLS);
   });
 
+  test('pays what the provider reports of an answer without text', async () => {
+    const run = await setUp({ isSilent: (what, turn) => what === 'draft/draft_0' && turn === 0 });
+    expect(await run.run()).toBe('completed');
+    expect(run.billed.map(({ fault }) => fault)).toContain('silent');
+    const { calls, totalMicros, retries } = await run.report();
+    const due = run.billed.map((bill) => bill.inputTokens * 3 + bill.outputTokens * 15);
+    expect(totalMicros).toBe(due.reduce((sum, cost) => sum + cost, 0));
+    expect(calls.filter(({ status }) => status === 'failed')).toMatchObject([
+      { estimated: false, usage: { estimated: false }, price: { rates: { input: 3 } } },
+    ]);
+    expect(retries.unanswered).toBe(0);
+  });
+
   test('asks a person before an unplanned call takes much of the wallet', async () => {
     const wrong = (deliverable: string, turn: number) =>
       deliverable === 'review/review' && turn < 2 ? '{"text": ""}' : undefined;
