@@ -5,7 +5,7 @@ import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import type { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../platform/errors.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
@@ -23,12 +23,14 @@ export type NewCall = {
   readonly provider: string;
   /** What it may cost at most. */
   readonly cost: WorstCase;
+  /** Null where nobody knows it; then no limit in dollars may be in force. */
+  readonly price: ModelPrice | null;
 };
 
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
   const { tenantId, sessionId } = job;
-  const { callId, request, purpose, provider, cost } = call;
+  const { callId, request, purpose, provider, cost, price } = call;
   return database.asTenant(tenantId, async (tx) => {
     // Whoever takes the job over must see the row, or come before it.
     const lease = await tx.query(
@@ -40,6 +42,8 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     const key = { tenantId, callId, purpose: GENERATION };
     const automatic = purpose === 'repair';
     const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic });
+    // Thrown inside the transaction, so that nothing stays held.
+    if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;
     const body = JSON.stringify({ system: request.system, messages: request.messages });
     const requestHash = await saveBlob(tx, tenantId, body);
@@ -50,6 +54,11 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     );
     return held;
   });
+}
+
+function priceUnknown(model: string): DialecticError {
+  const message = `Dollars are limited, and the price of ${model} is unknown.`;
+  return new DialecticError('price_unknown', message, { details: { model, sent: false } });
 }
 
 /**

@@ -43,7 +43,8 @@ export async function reserveCall(
   let most = maxOutputTokens ?? USUAL_OUTPUT;
   for (;;) {
     const cost = worstCase(price, inputTokens, most);
-    const held = await beginCall(database, job, { callId, request, purpose, provider, cost });
+    const call = { callId, request, purpose, provider, cost, price };
+    const held = await beginCall(database, job, call);
     if (held.outcome === 'held') {
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
       const isBound = limited || maxOutputTokens !== null;

@@ -35,6 +35,7 @@ describeOnBoth('a run with a limit', (kind) => {
       projectId,
       billed: server.billed,
       inTenant,
+      configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
       open: () => inTenant((tx) => removeGate(tx, tenantId, sessionId)),
       report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),
@@ -112,6 +113,29 @@ describeOnBoth('a run with a limit', (kind) => {
     await run.open();
     expect(await run.run()).toBe('completed');
     expect(run.billed.length).toBe(CALLS);
+  });
+
+  test('sends nothing to a model of unknown price where dollars are limited', async () => {
+    for (const limit of ['wallet', 'cap', 'tokens'] as const) {
+      const run = await setUp();
+      const { tenantId, sessionId } = run;
+      const currency = limit === 'tokens' ? 'token' : 'USD';
+      const cap = { tenantId, scope: 'tenant', ownerId: tenantId, currency } as const;
+      await run.inTenant(async (tx) => {
+        if (limit !== 'wallet') await setBudget(tx, { ...cap, amount: 1_000_000 });
+        else await grantFunds(tx, { tenantId, key: 'g', currency, amount: 1_000_000 });
+      });
+      const ended = await work(database, { tenantId, sessionId }, run.configWithoutPrice);
+      expect(ended, limit).toBe(limit === 'tokens' ? 'completed' : 'failed');
+      if (limit === 'tokens') continue;
+      expect(run.billed).toEqual([]);
+      expect(await run.report()).toMatchObject({ calls: [], holds: [], tokens: 0 });
+      const errors = await run.inTenant((tx) =>
+        tx.query(`select distinct error->>'code' as code from jobs where job_type = 'EXECUTE'
+           and status = 'failed'`),
+      );
+      expect(errors).toContainEqual({ code: 'price_unknown' });
+    }
   });
 
   test('pays what the provider reports of an answer without text', async () => {
