@@ -129,8 +129,11 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
   const { tenantId } = store;
   const currency = options.tokens ? 'token' : 'USD';
   if (text === 'unlimited') {
-    await inTenant(store, (tx) => removeLimit(tx, tenantId, currency));
-    return printResult(options.json === true, { unlimited: true }, ['The wallet has no limit.']);
+    await inTenant(store, async (tx) =>
+      removeLimit(tx, tenantId, currency, await projectOf(tx, tenantId, options)),
+    );
+    const line = `The wallet${options.project ? ' of the project' : ''} has no limit.`;
+    return printResult(options.json === true, { unlimited: true }, [line]);
   }
   const amount = parseAmount(text, currency);
   if (amount === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
@@ -140,7 +143,7 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
       key: `grant/${options.key ?? newId()}`,
       currency,
       amount,
-      projectId: options.project ? await findProject(tx, tenantId, options.project) : null,
+      projectId: await projectOf(tx, tenantId, options),
       ...(options.note && { note: options.note }),
     }),
   );
@@ -169,6 +172,9 @@ async function share(store: OpenStore, text: string, options: Options): Promise<
   await inTenant(store, (tx) => setSpendingShare(tx, store.tenantId, percent / 100));
   printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
 }
+
+const projectOf = async (tx: Transaction, tenantId: string, { project }: Options) =>
+  project ? await findProject(tx, tenantId, project) : null;
 
 /** A project by its name, its id or the end of it. */
 async function findProject(tx: Transaction, tenantId: string, wanted: string): Promise<string> {

@@ -27,11 +27,22 @@ export async function grantFunds(tx: Transaction, grant: Grant): Promise<number>
   return row!.id;
 }
 
-/** Takes the limit off the user's wallet: for those who pay providers with keys of their own. */
-export async function removeLimit(tx: Transaction, tenantId: string, currency: Currency) {
+/**
+ * Takes the limit off the user's wallet or that of one project: for those who pay providers with
+ * keys of their own.
+ */
+export async function removeLimit(
+  tx: Transaction,
+  tenantId: string,
+  currency: Currency,
+  projectId: string | null = null,
+) {
+  const wallet = [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency];
+  await tx.query('select open_account($1, $2, $3, $4, true)', wallet);
   await tx.query(
-    `update accounts set unlimited = true where tenant_id = $1 and kind = 'user' and currency = $2`,
-    [tenantId, currency],
+    `update accounts set unlimited = true
+     where tenant_id = $1 and kind = $2 and owner = $3 and currency = $4`,
+    wallet,
   );
 }
 

@@ -135,6 +135,23 @@ describeOnBoth('the ledger', (kind) => {
     expect((await ledger.hold(newId(), 1_000_000)).outcome).toBe('held');
   });
 
+  test('keeps what was left when a limit was taken away', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(100, 'first');
+    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD'));
+    await ledger.grant(10, 'second');
+    expect(await ledger.wallet()).toMatchObject({ balance: 110, unlimited: false });
+  });
+
+  test('takes the limit off one project alone', async () => {
+    const ledger = await newLedger();
+    const { projectId } = await startDebate(database, ledger.tenantId, 1);
+    await ledger.grant(100);
+    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD', projectId));
+    expect(await ledger.wallet('project')).toMatchObject({ owner: projectId, unlimited: true });
+    expect(await ledger.wallet()).toMatchObject({ balance: 100, unlimited: false });
+  });
+
   test('gives back no more than was paid', async () => {
     const ledger = await newLedger();
     const call = newId();

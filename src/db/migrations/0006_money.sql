@@ -517,7 +517,8 @@ end
 $$;
 
 -- Adds to a wallet, of the user or of one project. The first grant gives the user's wallet a limit:
--- what was spent until then is settled by an opening, so that what is granted is what is there.
+-- what was spent until then is settled by an opening, so that what is granted is what is there. What
+-- was left when a limit was taken away comes back with the next one.
 create function grant_funds(
   of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb
 ) returns bigint language plpgsql as $$
@@ -535,7 +536,7 @@ begin
   end if;
   select a.held - a.balance into missing from accounts a
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
-  if missing <> 0 then
+  if missing > 0 then
     perform move_funds(of_tenant, 'opening/' || of_key, 'opening', of_content, wallet, of_currency,
       missing, about);
   end if;
