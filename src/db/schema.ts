@@ -53,6 +53,7 @@ export type Schema = {
     chosen_lane_id: string | null;
     chosen_by: 'ballots' | 'person' | null;
     spending_approved: Generated<boolean>;
+    shortages: Generated<unknown>;
   };
   blobs: { tenant_id: string; hash: string; body: string };
   projects: {

@@ -8,6 +8,7 @@ import { elapsedMs, sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { HoldResult } from '../wallet/holds.ts';
+import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import { beginCall, type CallPurpose } from './calls.ts';
 import type { GenerationDeps } from './execute-handler.ts';
@@ -54,7 +55,9 @@ export async function reserveCall(
     if (affordable < most && affordable >= leastWorthwhile(held)) {
       most = affordable;
     } else if (held.outcome !== 'wait') {
-      await commit({ next: { pause: gateOf(held) } });
+      const pause = gateOf(held);
+      const shortage = shortageOf(held);
+      await commit({ write: (tx) => noteShortage(tx, job, pause, shortage), next: { pause } });
       return null;
     } else {
       if (elapsedMs() - since > PATIENCE_MS) throw busy();
@@ -85,6 +88,9 @@ function gateOf({ outcome }: HoldResult): 'budget' | 'funds' | 'approval' {
   if (outcome === 'budget' || outcome === 'funds' || outcome === 'approval') return outcome;
   throw new DialecticError('internal_error', `A new call cannot be ${outcome}.`);
 }
+
+const shortageOf = ({ shortScope, shortCurrency }: HoldResult): Shortage | null =>
+  shortScope && shortCurrency && { scope: shortScope, currency: shortCurrency };
 
 /** Not a failed try: nothing was sent. */
 const busy = (): DialecticError =>

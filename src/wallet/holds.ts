@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
 export type CallKey = {
@@ -43,12 +44,16 @@ export type HoldResult = {
   /** What was left under the tightest limit before; null where there is none. */
   readonly usdLeft: number | null;
   readonly tokensLeft: number | null;
+  /** The limit that is too low where a person must help: whose, and of what. */
+  readonly shortScope: BudgetScope | 'user' | null;
+  readonly shortCurrency: Currency | null;
 };
 
 /** Sets the worst case of a call aside; the same key with other content is refused. */
 export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
   const [row] = await tx.query<HoldResult>(
-    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft"
+    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft",
+       short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       hold.tenantId,

@@ -105,6 +105,23 @@ export async function setBudget(tx: Transaction, budget: NewBudget): Promise<voi
   ]);
 }
 
+/** A limit that closed a gate: a budget's scope and currency, or whose wallet it is. */
+export type Shortage = { readonly scope: BudgetScope | 'user'; readonly currency: Currency };
+
+/** Keeps for the person who opens the gate which limit closed it. */
+export async function noteShortage(
+  tx: Transaction,
+  place: { readonly tenantId: string; readonly sessionId: string },
+  gate: string,
+  shortage: Shortage | null,
+): Promise<void> {
+  await tx.query(
+    `update sessions set shortages = shortages || jsonb_build_object($3::text, $4::jsonb)
+     where tenant_id = $1 and id = $2`,
+    [place.tenantId, place.sessionId, gate, JSON.stringify(shortage)],
+  );
+}
+
 /** Lets calls of a session take more of the wallet than its share: a person has agreed. */
 export async function approveSpending(tx: Transaction, tenantId: string, sessionId: string) {
   await tx.query(

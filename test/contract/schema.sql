@@ -223,6 +223,7 @@ sessions.writer_lane_id uuid
 sessions.chosen_lane_id uuid
 sessions.chosen_by text
 sessions.spending_approved boolean not null default false
+sessions.shortages jsonb not null default '{}'::jsonb
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -915,7 +916,7 @@ begin
   end if;
   select a.held - a.balance into missing from accounts a
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
-  if missing <> 0 then
+  if missing > 0 then
     perform move_funds(of_tenant, 'opening/' || of_key, 'opening', of_content, wallet, of_currency,
       missing, about);
   end if;
@@ -1049,7 +1050,7 @@ begin
   return null;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
+CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1078,16 +1079,16 @@ begin
 
   automatic := automatic and home.spending_approved is not true;
   if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant) > 0
   then
     usd := lock_payer(of_tenant, home.project_id, 'USD');
     tok := lock_payer(of_tenant, home.project_id, 'token');
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null then
     return;
@@ -1684,7 +1685,7 @@ begin
   where p.tenant_id = of_tenant and p.id = of_parent;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, usd accounts, tok accounts, worst_usd bigint, worst_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
+CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, usd accounts, tok accounts, worst_usd bigint, worst_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
  RETURNS record
  LANGUAGE sql
 AS $function$
@@ -1693,16 +1694,19 @@ AS $function$
       when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
     end,
     min(l.available) filter (where l.currency = 'USD'),
-    min(l.available) filter (where l.currency = 'token')
+    min(l.available) filter (where l.currency = 'token'),
+    (array_agg(l.scope order by l.gate, l.place) filter (where l.short and not l.busy))[1],
+    (array_agg(l.currency order by l.gate, l.place) filter (where l.short and not l.busy))[1]
   from (
-    select k.*, k.needed > 0 and k.available < k.needed as short from (
-      select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
+    select k.*, k.needed > 0 and k.available < k.needed as short,
+      concat_ws('/', k.scope, k.currency) as place from (
+      select 'budget' as gate, b.scope, b.currency, b.amount - b.spent - b.held as available,
         b.held > 0 and is_any_moving(of_tenant, b.scope, b.owner_id) as busy,
         null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.currency, a.balance - a.held,
+      select 'funds', a.kind, a.currency, a.balance - a.held,
         a.held > 0 and is_any_moving(of_tenant, 'account', a.id), a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { removeGate } from '../../src/jobs/sessions.ts';
+import { readSession } from '../../src/session/read.ts';
 import {
   approveSpending,
   type BudgetScope,
@@ -38,6 +39,8 @@ describeOnBoth('a run with a limit', (kind) => {
       configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
       open: () => inTenant((tx) => removeGate(tx, tenantId, sessionId)),
+      shortages: async () =>
+        (await inTenant((tx) => readSession(tx, tenantId, sessionId))).shortages,
       report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),
       jobs: () =>
         inTenant((tx) =>
@@ -69,6 +72,7 @@ describeOnBoth('a run with a limit', (kind) => {
         );
       await cap(amount);
       expect(await run.run(), scope).toBe('budget');
+      expect(await run.shortages()).toEqual({ budget: { scope, currency: 'USD' } });
       const paused = await run.report();
       expect(paused.totalMicros).toBeGreaterThan(0);
       expect(paused.totalMicros).toBeLessThanOrEqual(amount);
@@ -109,6 +113,7 @@ describeOnBoth('a run with a limit', (kind) => {
       run.inTenant((tx) => grantFunds(tx, { tenantId, key, currency: 'USD', amount }));
     await grant('first', Math.floor(cost / 2));
     expect(await run.run()).toBe('funds');
+    expect(await run.shortages()).toEqual({ funds: { scope: 'user', currency: 'USD' } });
     await grant('second', cost * 2);
     await run.open();
     expect(await run.run()).toBe('completed');

@@ -148,6 +148,8 @@ call isolate_table('budgets', 'select, insert, update, delete');
 
 -- Whether a person agreed that calls of the session may take more than the set share.
 alter table sessions add column spending_approved boolean not null default false;
+-- By gate: which limit closed it, as weigh_call names it.
+alter table sessions add column shortages jsonb not null default '{}';
 alter table model_calls drop constraint model_calls_purpose_check;
 alter table model_calls add constraint model_calls_purpose_check
   check (purpose in ('document', 'continuation', 'repair', 'compression', 'embedding'));
@@ -264,27 +266,32 @@ create function is_any_moving(of_tenant uuid, of_scope text, of_owner uuid) retu
 $$;
 
 -- What a call would find: how much is left under every limit, and whether the worst case fits. The
--- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close.
+-- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close; then
+-- the scope (of a budget, or the kind of the wallet) and the currency say which limit is too low.
 create function weigh_call(
   of_tenant uuid, of_session uuid, usd accounts, tok accounts,
   worst_usd bigint, worst_tokens bigint, automatic boolean,
-  out outcome text, out usd_left bigint, out tokens_left bigint
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
 ) language sql as $$
   select case
       when bool_or(l.short) then coalesce(min(l.gate) filter (where l.short and not l.busy), 'wait')
       when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
     end,
     min(l.available) filter (where l.currency = 'USD'),
-    min(l.available) filter (where l.currency = 'token')
+    min(l.available) filter (where l.currency = 'token'),
+    (array_agg(l.scope order by l.gate, l.place) filter (where l.short and not l.busy))[1],
+    (array_agg(l.currency order by l.gate, l.place) filter (where l.short and not l.busy))[1]
   from (
-    select k.*, k.needed > 0 and k.available < k.needed as short from (
-      select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
+    select k.*, k.needed > 0 and k.available < k.needed as short,
+      concat_ws('/', k.scope, k.currency) as place from (
+      select 'budget' as gate, b.scope, b.currency, b.amount - b.spent - b.held as available,
         b.held > 0 and is_any_moving(of_tenant, b.scope, b.owner_id) as busy,
         null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.currency, a.balance - a.held,
+      select 'funds', a.kind, a.currency, a.balance - a.held,
         a.held > 0 and is_any_moving(of_tenant, 'account', a.id), a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited
@@ -297,7 +304,8 @@ $$;
 create function hold_funds(
   of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text,
   worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean,
-  out outcome text, out usd_left bigint, out tokens_left bigint
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
 ) language plpgsql as $$
 declare
   known holds;
@@ -324,16 +332,16 @@ begin
 
   automatic := automatic and home.spending_approved is not true;
   if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant) > 0
   then
     usd := lock_payer(of_tenant, home.project_id, 'USD');
     tok := lock_payer(of_tenant, home.project_id, 'token');
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null then
     return;
