@@ -182,6 +182,7 @@ export type Schema = {
     tokens: number;
     input_usd: Generated<number>;
     input_tokens: Generated<number>;
+    price: unknown;
     usd_account_id: string;
     token_account_id: string;
     created_at: Now;

@@ -41,7 +41,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     if (lease.length === 0) throw leaseLost(job);
     const key = { tenantId, callId, purpose: GENERATION };
     const automatic = purpose === 'repair';
-    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic });
+    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
     // Thrown inside the transaction, so that nothing stays held.
     if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { ModelPrice } from '../models/prices.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
@@ -22,6 +23,8 @@ export type NewHold = CallKey &
     readonly provider: string;
     /** Whether nobody asked for this call in particular: it may take a share of the wallet only. */
     readonly automatic?: boolean;
+    /** What it was reckoned at; null where nobody knows. */
+    readonly price?: ModelPrice | null;
   };
 
 /**
@@ -54,7 +57,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
   const [row] = await tx.query<HoldResult>(
     `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft",
        short_scope as "shortScope", short_currency as "shortCurrency"
-     from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       hold.tenantId,
       hold.callId,
@@ -66,6 +69,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
       hold.inputUsdMicros,
       hold.inputTokens,
       hold.automatic ?? false,
+      hold.price ? JSON.stringify(hold.price) : null,
     ],
     'hold-funds',
   );

@@ -97,6 +97,7 @@ holds.usd bigint not null
 holds.tokens bigint not null
 holds.input_usd bigint not null default 0
 holds.input_tokens bigint not null default 0
+holds.price jsonb
 holds.usd_account_id uuid not null
 holds.token_account_id uuid not null
 holds.created_at timestamp with time zone not null default app_now()
@@ -1050,7 +1051,7 @@ begin
   return null;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
+CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, of_price jsonb DEFAULT NULL::jsonb, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1098,9 +1099,9 @@ begin
   where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
   perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
   insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
-    input_tokens, usd_account_id, token_account_id)
+    input_tokens, price, usd_account_id, token_account_id)
   values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
-    in_tokens, usd.id, tok.id);
+    in_tokens, of_price, usd.id, tok.id);
   outcome := 'held';
 end
 $function$
@@ -1557,10 +1558,13 @@ begin
     where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
     if h.chars > 0 then
       perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,
-        jsonb_build_object('model', h.model));
+        jsonb_build_object('model', h.model, 'price', h.price, 'responseId', null,
+          'usage', jsonb_build_object('inputTokens', h.input_tokens, 'outputTokens', tokens_out,
+            'cachedInputTokens', 0, 'cacheWriteTokens', 0, 'estimated', true)));
     else
       perform close_hold(of_tenant, h.call_id, h.purpose, 'expired');
     end if;
+    delete from call_pieces p where p.tenant_id = of_tenant and p.call_id = h.call_id;
     settled := settled + 1;
   end loop;
   return settled;
@@ -1690,24 +1694,25 @@ CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, us
  LANGUAGE sql
 AS $function$
   select case
-      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.short and not l.busy), 'wait')
+      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.stuck), 'wait')
       when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
     end,
     min(l.available) filter (where l.currency = 'USD'),
     min(l.available) filter (where l.currency = 'token'),
-    (array_agg(l.scope order by l.gate, l.place) filter (where l.short and not l.busy))[1],
-    (array_agg(l.currency order by l.gate, l.place) filter (where l.short and not l.busy))[1]
+    (array_agg(l.scope order by l.gate, l.scope, l.currency) filter (where l.stuck))[1],
+    (array_agg(l.currency order by l.gate, l.scope, l.currency) filter (where l.stuck))[1]
   from (
     select k.*, k.needed > 0 and k.available < k.needed as short,
-      concat_ws('/', k.scope, k.currency) as place from (
-      select 'budget' as gate, b.scope, b.currency, b.amount - b.spent - b.held as available,
-        b.held > 0 and is_any_moving(of_tenant, b.scope, b.owner_id) as busy,
-        null::double precision as share,
+      -- Asked only where something is short: this is the way of every call.
+      case when k.needed > 0 and k.available < k.needed then k.held = 0 or not is_any_moving(
+        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner) end as stuck
+    from (
+      select 'budget' as gate, b.scope, b.owner_id as owner, b.currency, b.held,
+        b.amount - b.spent - b.held as available, null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.kind, a.currency, a.balance - a.held,
-        a.held > 0 and is_any_moving(of_tenant, 'account', a.id), a.spending_share,
+      select 'funds', a.kind, a.id, a.currency, a.held, a.balance - a.held, a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited
     ) as k

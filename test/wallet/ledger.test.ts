@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
+import type { ModelPrice } from '../../src/models/prices.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
 import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';
@@ -8,6 +9,8 @@ import { grantFunds, refundCall, removeLimit, setBudget } from '../../src/wallet
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { startDebate } from './sessions.ts';
 
+const RATES = { input: 0, cachedInput: 0, cacheWrite: 0, output: 10 };
+const PRICE: ModelPrice = { source: 'configuration', rates: RATES, steps: [] };
 const DETAILS = { model: 'x/m', price: null };
 
 describeOnBoth('the ledger', (kind) => {
@@ -33,6 +36,7 @@ describeOnBoth('the ledger', (kind) => {
             tokens: 10,
             inputUsdMicros: 0,
             inputTokens: 0,
+            price: PRICE,
           }),
         ),
       post: (callId: string, usdMicros: number) =>
@@ -263,6 +267,17 @@ describeOnBoth('the ledger', (kind) => {
     expect(await settle()).toBe(0);
     // Three tokens of ten arrived of the one; nothing of the other.
     expect(await ledger.wallet()).toMatchObject({ balance: -30, held: 0 });
+    const [posting] = await ledger.run((tx) =>
+      tx.query<{ details: unknown }>('select details from postings where call_id = $1', [calls[0]]),
+    );
+    const usage = { inputTokens: 0, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0 };
+    expect(posting!.details).toEqual({
+      model: 'x/m',
+      price: PRICE,
+      usage: { ...usage, estimated: true },
+      responseId: null,
+    });
+    expect(await ledger.run((tx) => tx.query('select 1 from call_pieces'))).toEqual([]);
     await expect(ledger.post(calls[1]!, 50)).rejects.toMatchObject({ code: 'hold_closed' });
   });
 });
