@@ -11,7 +11,14 @@ import { toCsv } from './csv.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
-import { BALANCE_COLUMNS, CALL_COLUMNS, describeReport, HISTORY_COLUMNS } from './wallet-text.ts';
+import {
+  BALANCE_COLUMNS,
+  CALL_COLUMNS,
+  describeAccount,
+  describeBudget,
+  describeReport,
+  HISTORY_COLUMNS,
+} from './wallet-text.ts';
 
 type Options = {
   data?: string;
@@ -79,17 +86,7 @@ async function balance(store: OpenStore, options: Options): Promise<void> {
     await settleLeftHolds(tx, tenantId);
     return { accounts: await readBalances(tx, tenantId), budgets: await readBudgets(tx, tenantId) };
   });
-  const lines = accounts.map(({ kind, owner, currency, balance: sum, held, unlimited }) => {
-    const name = [kind, owner].filter(Boolean).join(' ');
-    const limits = kind === 'user' && unlimited ? ' (no limit)' : '';
-    const aside = held > 0 ? `, ${formatAmount(held, currency)} held` : '';
-    return `${name}: ${formatAmount(sum, currency)}${aside}${limits}`;
-  });
-  for (const { scope, ownerId, currency, amount, spent } of budgets) {
-    const of = scope === 'tenant' ? 'everything' : `${scope} ${ownerId}`;
-    const left = formatAmount(amount - spent, currency);
-    lines.push(`budget of ${of}: ${formatAmount(amount, currency)}, ${left} left`);
-  }
+  const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
   const table = toCsv(BALANCE_COLUMNS, accounts);
   printResult(options.json === true, { accounts, budgets }, options.csv ? table : lines);
