@@ -30,7 +30,7 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
   const { config, concurrency, sessionId } = options;
   const provider = createModelProvider(config);
   const handlers = createHandlers({ database, provider, config });
-  const worker = new Worker({ database, handlers, concurrency });
+  const worker = new Worker({ database, handlers, concurrency, sessionId });
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.on('SIGINT', onSignal);
@@ -39,7 +39,7 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
   try {
     await watch(store, options, stop.signal);
   } finally {
-    await worker.stop(stop.signal.aborted ? 1_000 : 5_000);
+    await finish(worker, stop.signal);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
@@ -51,6 +51,18 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
   }
   return result;
 }
+
+/** Calls under way are paid for: unless the user cuts them off, they finish and are saved. */
+async function finish(worker: Worker, stopped: AbortSignal): Promise<void> {
+  if (stopped.aborted) return worker.stop(STOP_MS);
+  if (worker.running > 0) {
+    process.stderr.write('Waiting for the calls under way; Ctrl-C cuts them off.\n');
+  }
+  await worker.stop(LONGEST_CALL_MS, stopped);
+}
+
+const STOP_MS = 1_000;
+const LONGEST_CALL_MS = 3_600_000;
 
 async function watch(store: OpenStore, options: DriveOptions, stop: AbortSignal): Promise<void> {
   const view = await viewOf(store, options.sessionId);

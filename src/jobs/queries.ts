@@ -24,6 +24,7 @@ export async function claimJobs(
   batch: number,
   leaseMs: number,
   sweep: Sweep,
+  onlySession?: string,
 ): Promise<Job[]> {
   const lookForLocks = sweep === 'locks';
   const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks});`;
@@ -33,7 +34,8 @@ export async function claimJobs(
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
        chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts, takeovers,
        degraded, payload, lease_token
-     from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)})`,
+     from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)},
+       ${onlySession === undefined ? 'null' : uuid(onlySession)})`,
   );
   return rows.map(toJob);
 }

@@ -15,6 +15,8 @@ import type { Job } from './types.ts';
 export type WorkerOptions = {
   readonly database: Database;
   readonly handlers: JobHandlers;
+  /** Works on this session alone; on every one that may run if absent. */
+  readonly sessionId?: string;
   /** How many jobs run at once in this process. */
   readonly concurrency?: number;
   /** How many jobs one claim takes at most. */
@@ -37,7 +39,8 @@ const recovered = new WeakSet<Database>();
 /** Claims jobs, runs their handlers and settles them, until it is stopped. */
 export class Worker {
   readonly id = newId();
-  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database'>>;
+  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database' | 'sessionId'>>;
+  readonly #sessionId: string | undefined;
   readonly #database: Database;
   readonly #handlers: JobHandlers;
   readonly #leases: LeaseKeeper;
@@ -51,7 +54,7 @@ export class Worker {
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
-  constructor({ database, handlers, ...rest }: WorkerOptions) {
+  constructor({ database, handlers, sessionId, ...rest }: WorkerOptions) {
     const defaults = {
       concurrency: 10,
       batch: 50,
@@ -62,6 +65,7 @@ export class Worker {
     this.#options = { ...defaults, ...rest };
     this.#database = database;
     this.#handlers = handlers;
+    this.#sessionId = sessionId;
     this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
     this.#batch = new CompletionBatch(database, (lost) => {
       for (const job of lost) this.#options.log(leaseLost(job).message);
@@ -87,12 +91,20 @@ export class Worker {
     this.#loop = this.#run();
   }
 
-  /** Stops claiming, lets jobs finish for a while, then aborts them and hands them back. */
-  async stop(graceMs = 5_000): Promise<void> {
+  /** How many jobs it runs at this moment. */
+  get running(): number {
+    return this.#leases.size;
+  }
+
+  /**
+   * Stops claiming, lets jobs finish for a while or until the signal, then aborts them and hands them
+   * back.
+   */
+  async stop(graceMs = 5_000, impatience?: AbortSignal): Promise<void> {
     this.#stopping = true;
     this.#look();
     await this.#loop;
-    await Promise.race([this.#leases.untilIdle(), sleep(graceMs)]);
+    await Promise.race([this.#leases.untilIdle(), sleep(graceMs, impatience)]);
     const unfinished = this.#leases.abortAll();
     await Promise.race([this.#leases.untilIdle(), sleep(1_000)]);
     await this.#batch.drain();
@@ -115,7 +127,9 @@ export class Worker {
 
   async #claim(room: number): Promise<Job[]> {
     try {
-      return await claimJobs(this.#database, this.id, room, this.#options.leaseMs, this.#sweep());
+      const { leaseMs } = this.#options;
+      const sweep = this.#sweep();
+      return await claimJobs(this.#database, this.id, room, leaseMs, sweep, this.#sessionId);
     } catch (error) {
       this.#options.log(`cannot claim jobs: ${(error as Error).message}`);
       await this.#database.driver.untilWritable();

@@ -27,6 +27,9 @@ export type CallCostRow = {
   readonly tokens: number;
 };
 
+/** What calls can be added up by. */
+type Trait = 'stage' | 'step' | 'document' | 'model' | 'lane' | 'identity';
+
 type Sum = { calls: number; usd: number; tokens: number };
 
 /** Where the money of a session went. */
@@ -66,7 +69,7 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
     addUp(calls.filter((call) => purposes.includes(call.purpose)));
   const unanswered = calls.filter((call) => call.status === 'failed' && call.posting === null);
   const saved = calls.reduce((sum, call) => sum + cacheSaving(call), 0);
-  const groups = (keys: readonly (keyof CallCostRow)[], by = keys) =>
+  const groups = (keys: readonly Trait[], by = keys) =>
     [...Map.groupBy(calls, (call) => by.map((key) => call[key]).join('/')).values()].map(
       (group) => ({
         ...(Object.fromEntries(keys.map((key) => [key, group[0]![key]])) as Partial<CallCostRow>),

@@ -74,6 +74,33 @@ describeOnBoth('claiming', (kind) => {
     await database.asTenant(tenantId, (tx) => tx.query('delete from concurrency_limits'));
   });
 
+  test('for one session leaves the others alone', async () => {
+    const mine = await Bench.open(database, tenantId);
+    const other = await Bench.open(database, tenantId);
+    await mine.enqueue(named('mine'));
+    await other.enqueue(named('other'));
+    const handlers = { EXECUTE: async () => {} };
+    await withWorker(database, handlers, () => mine.settled({ mine: 'completed' }), {
+      sessionId: mine.sessionId,
+    });
+    expect(await other.statuses()).toEqual({ other: 'pending' });
+    await finishAll();
+  });
+
+  test('finds the session with work among many that are at their limit', async () => {
+    for (let n = 0; n < 10; n++) {
+      const full = await Bench.open(database, tenantId, { maxRunning: 1 });
+      await full.enqueue(...many(2, 'full'));
+    }
+    expect((await claim(100)).length).toBe(10);
+    const free = await Bench.open(database, tenantId);
+    await free.enqueue(...many(3, 'free'));
+    for (let n = 0; n < 3; n++) {
+      expect((await claim(1)).map((job) => job.sessionId)).toEqual([free.sessionId]);
+    }
+    await finishAll();
+  });
+
   test('takes over by the database clock when a lease ran out, and not before', async () => {
     const run = await Bench.open(database, tenantId);
     await run.enqueue(named('leased'));

@@ -712,7 +712,7 @@ begin
     returning j.*;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval)
+CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval, only_session uuid)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -734,10 +734,13 @@ begin
     select x.id, x.max_running is not null or exists (
       select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
     from sessions x
-    where x.status = 'running' and x.gates = '{}' and exists (
-      select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+    where x.status = 'running' and x.gates = '{}'
+      and (only_session is null or x.id = only_session)
+      and exists (select from jobs j where j.session_id = x.id and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
-    order by random() limit batch
+      and (x.max_running is null or x.max_running > (select count(*) from jobs j
+        where j.session_id = x.id and j.status = 'processing'))
+    order by random() limit greatest(batch, 50)
   ) as d;
 
   sessions := cardinality(free) + cardinality(limited);
@@ -791,8 +794,7 @@ begin
     return query select * from claim_due(for_worker, array[of_session], room, room, lease);
     return;
   end if;
-  perform 1 from concurrency_limits l where l.tenant_id = of_tenant for update skip locked;
-  if not found then
+  if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
     return;
   end if;
   return query

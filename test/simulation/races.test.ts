@@ -10,7 +10,7 @@ import { addGate, cancelSession, removeGate, retrySession } from '../../src/jobs
 import type { Job } from '../../src/jobs/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { named, type TestJob } from '../engine.ts';
+import { Bench, named, type TestJob } from '../engine.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 import { Track } from './race-track.ts';
 
@@ -349,6 +349,31 @@ describe('limits', () => {
     });
   });
 
+  test('of several keys hold against four workers that claim from two sessions', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await race(async (track) => {
+      await database.asTenant(tenantId, (tx) =>
+        tx.query(
+          `insert into concurrency_limits (tenant_id, key, max_running)
+           select $1, key, 1 from unnest($2::text[]) as key`,
+          [tenantId, keys],
+        ),
+      );
+      const other = await Bench.open(database, tenantId);
+      const job = (n: number) => named(`j${n}`, { concurrencyKey: 'a' });
+      await track.bench.enqueue(...times(10).map(job));
+      await other.enqueue(...times(10).map(job));
+      for (let done = 0; done < 20; ) {
+        const claims = times(4).map(() => claimJobs(database, newId(), 10, 60_000, 'leases'));
+        const jobs = (await Promise.all(claims)).flat();
+        expect(jobs.length).toBeLessThanOrEqual(1);
+        await track.complete(...jobs);
+        done += jobs.length;
+      }
+      await database.asTenant(tenantId, (tx) => tx.query('delete from concurrency_limits'));
+    });
+  });
+
   test('of a key hold even while another limit is being changed', () =>
     race(async (track) => {
       await database.asTenant(tenantId, (tx) =>
@@ -362,7 +387,7 @@ describe('limits', () => {
       const change = await track.hold((tx) =>
         tx.query(`select 1 from concurrency_limits where key = 'b' for update`),
       );
-      const claim = `select id from claim_jobs('${newId()}', 4, interval '1 minute')`;
+      const claim = `select id from claim_jobs('${newId()}', 4, interval '1 minute', null)`;
       const first = await track.hold((tx) => tx.query(claim));
       await change();
       const second = await track.hold((tx) => tx.query(claim));

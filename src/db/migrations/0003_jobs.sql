@@ -516,8 +516,9 @@ create trigger jobs_insertion after insert on jobs
 
 -- Due jobs of sessions whose gates are open, in equal shares, so that a large run does not starve a
 -- small one; what the small ones leave goes to the others in the second pass. Sessions are drawn by
--- lot where there are more than the batch has room for.
-create function claim_jobs(for_worker uuid, batch int, lease interval)
+-- lot where there are more than the batch has room for; a few more than that, since limits by key may
+-- leave some without anything.
+create function claim_jobs(for_worker uuid, batch int, lease interval, only_session uuid)
   returns setof jobs language plpgsql as $$
 declare
   remaining int := batch;
@@ -536,10 +537,13 @@ begin
     select x.id, x.max_running is not null or exists (
       select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
     from sessions x
-    where x.status = 'running' and x.gates = '{}' and exists (
-      select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+    where x.status = 'running' and x.gates = '{}'
+      and (only_session is null or x.id = only_session)
+      and exists (select from jobs j where j.session_id = x.id and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
-    order by random() limit batch
+      and (x.max_running is null or x.max_running > (select count(*) from jobs j
+        where j.session_id = x.id and j.status = 'processing'))
+    order by random() limit greatest(batch, 50)
   ) as d;
 
   sessions := cardinality(free) + cardinality(limited);
@@ -615,8 +619,7 @@ begin
     return query select * from claim_due(for_worker, array[of_session], room, room, lease);
     return;
   end if;
-  perform 1 from concurrency_limits l where l.tenant_id = of_tenant for update skip locked;
-  if not found then
+  if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
     return;
   end if;
   return query
@@ -727,7 +730,7 @@ $$;
 -- an embedded database has nobody who looks at tables and makes new plans.
 alter function handle_job_completion() set enable_seqscan = off;
 alter function handle_job_insertion() set enable_seqscan = off;
-alter function claim_jobs(uuid, int, interval) set enable_seqscan = off;
+alter function claim_jobs(uuid, int, interval, uuid) set enable_seqscan = off;
 alter function complete_jobs(uuid[], uuid[], uuid[]) set enable_seqscan = off;
 alter function extend_leases(uuid, uuid[], interval) set enable_seqscan = off;
 alter function requeue_abandoned(uuid, boolean) set enable_seqscan = off;
