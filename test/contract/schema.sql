@@ -1107,7 +1107,7 @@ begin
   outcome := 'held';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid)
+CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid)
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -1118,7 +1118,9 @@ AS $function$
     left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
     where h.tenant_id = of_tenant and h.status = 'held'
       and (j.id is null or j.status = 'processing' or is_over(j.status)
-        or (s.status = 'running' and s.gates = '{}'))
+        or (s.status = 'running' and s.gates = '{}' and (s.id = asking_session
+          or j.run_after > app_now() - interval '30 seconds' or exists (select from jobs o
+            where o.tenant_id = of_tenant and o.session_id = s.id and o.status = 'processing'))))
       and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
         else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
 $function$
@@ -1707,7 +1709,8 @@ AS $function$
     select k.*, k.needed > 0 and k.available < k.needed as short,
       -- Asked only where something is short: this is the way of every call.
       case when k.needed > 0 and k.available < k.needed then k.held = 0 or not is_any_moving(
-        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner) end as stuck
+        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner,
+        of_session) end as stuck
     from (
       select 'budget' as gate, b.scope, b.owner_id as owner, b.currency, b.held,
         b.amount - b.spent - b.held as available, null::double precision as share,

@@ -225,7 +225,7 @@ describeOnBoth('the ledger', (kind) => {
       setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 95 }),
     );
     await ledger.hold(dead, 90, sessionId);
-    const wish = async () => (await ledger.hold(newId(), 50)).outcome;
+    const wish = async (by?: string) => (await ledger.hold(newId(), 50, by)).outcome;
     expect(await wish()).toBe('wait');
     await run((tx) => addGate(tx, tenantId, sessionId, 'user'));
     expect(await wish()).toBe('budget');
@@ -235,6 +235,10 @@ describeOnBoth('the ledger', (kind) => {
     expect(await ledger.wallet()).toMatchObject({ balance: 100, held: 90 });
     await run((tx) => removeGate(tx, tenantId, sessionId));
     expect(await wish()).toBe('wait');
+    // Due for a minute, and nobody came: only a call of the same session knows that somebody will.
+    await run((tx) => tx.query(`update jobs set run_after = run_after - interval '1 minute'`));
+    expect(await wish()).toBe('funds');
+    expect(await wish(sessionId)).toBe('wait');
   });
 
   test('settles what another wallet paid for where a cap of all is short', async () => {

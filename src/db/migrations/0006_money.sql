@@ -251,18 +251,22 @@ create function is_within(of_tenant uuid, of_session uuid, of_scope text, of_own
   end
 $$;
 
--- Whether one of the open holds under a limit will be settled without a person: its job runs, can be
--- claimed or is over. Those of a paused session stay until it goes on, so nobody should wait for
--- them. Work that is no model call has no job; whoever does it settles it.
-create function is_any_moving(of_tenant uuid, of_scope text, of_owner uuid) returns boolean
-  language sql stable as $$
+-- Whether one of the open holds under a limit will be settled without a person: its job runs, is over
+-- or will be claimed. Those of a paused session stay until it goes on, so nobody should wait for them;
+-- nor for those of a session that nobody works on, which shows by a job that was due for a while.
+-- Work that is no model call has no job; whoever does it settles it.
+create function is_any_moving(
+  of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid
+) returns boolean language sql stable as $$
   select exists (select from holds h
     left join model_calls c on c.tenant_id = of_tenant and c.id = h.call_id
     left join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
     left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
     where h.tenant_id = of_tenant and h.status = 'held'
       and (j.id is null or j.status = 'processing' or is_over(j.status)
-        or (s.status = 'running' and s.gates = '{}'))
+        or (s.status = 'running' and s.gates = '{}' and (s.id = asking_session
+          or j.run_after > app_now() - interval '30 seconds' or exists (select from jobs o
+            where o.tenant_id = of_tenant and o.session_id = s.id and o.status = 'processing'))))
       and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
         else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
 $$;
@@ -288,7 +292,8 @@ create function weigh_call(
     select k.*, k.needed > 0 and k.available < k.needed as short,
       -- Asked only where something is short: this is the way of every call.
       case when k.needed > 0 and k.available < k.needed then k.held = 0 or not is_any_moving(
-        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner) end as stuck
+        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner,
+        of_session) end as stuck
     from (
       select 'budget' as gate, b.scope, b.owner_id as owner, b.currency, b.held,
         b.amount - b.spent - b.held as available, null::double precision as share,
