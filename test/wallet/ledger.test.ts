@@ -1,7 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
+import { failCall } from '../../src/generation/calls.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
+import type { Job } from '../../src/jobs/types.ts';
 import type { ModelPrice } from '../../src/models/prices.ts';
+import { DialecticError } from '../../src/platform/errors.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
 import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';
@@ -283,5 +286,27 @@ describeOnBoth('the ledger', (kind) => {
     });
     expect(await ledger.run((tx) => tx.query('select 1 from call_pieces'))).toEqual([]);
     await expect(ledger.post(calls[1]!, 50)).rejects.toMatchObject({ code: 'hold_closed' });
+  });
+
+  test.runIf(kind === 'server')('locks payers before calls, whoever settles', async () => {
+    const ledger = await newLedger();
+    const { tenantId, run } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const call = newId();
+    await leaveCalls(ledger, sessionId, [call]);
+    await ledger.hold(call, 100, sessionId);
+    await run((tx) => cancelSession(tx, tenantId, sessionId));
+    const job = { tenantId, leaseToken: newId() } as Job;
+    const error = new DialecticError('provider_bad_response', 'Nothing came.');
+    const late = { callId: call, error, model: 'x/m', price: null };
+    let failing: Promise<void> | undefined;
+    await run(async (tx) => {
+      await tx.query('select lock_wallets($1)', [tenantId]);
+      failing = failCall(database, job, late);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await settleLeftHolds(tx, tenantId)).toBe(1);
+    });
+    await failing;
+    expect(await ledger.wallet()).toMatchObject({ balance: -30, held: 0 });
   });
 });
