@@ -1,4 +1,5 @@
 import type { SessionView } from '../session/read.ts';
+import { foreseeCalls } from '../wallet/estimate-plan.ts';
 
 /** How far one participant is with one step. */
 export type StepRow = {
@@ -12,19 +13,32 @@ export type StepRow = {
 
 type Part = Pick<StepRow, 'done' | 'running' | 'failed'>;
 
+/** How many calls each `stage/step` will make, as far as the run is to go. */
+export function expectSteps(
+  session: Pick<SessionView, 'process' | 'lanes' | 'untilStage' | 'writerLaneId'>,
+): ReadonlyMap<string, number> {
+  const { process, lanes, untilStage, writerLaneId } = session;
+  const models = lanes.map(({ model }) => model);
+  const writer = lanes.findIndex(({ id }) => id === writerLaneId) + 1;
+  const calls = foreseeCalls({ process, models, untilStage, writer });
+  const steps = Map.groupBy(calls, ({ job }) => `${job.stage}/${job.step}`);
+  return new Map([...steps].map(([step, own]) => [step, own.length]));
+}
+
 /**
  * Where a run stands as lines: every stage, the steps of those under way with the number of
  * documents, and behind each step how far every participant is, where there are several.
  */
 export function drawTree(
-  { process, lanes }: Pick<SessionView, 'process' | 'lanes'>,
+  { process, lanes, untilStage }: Pick<SessionView, 'process' | 'lanes' | 'untilStage'>,
   rows: readonly StepRow[],
   expected: ReadonlyMap<string, number>,
 ): string[] {
   const several = lanes.length > 1;
   const names = lanes.map(({ ordinal, model }) => `${ordinal} ${model}`).join(' · ');
   const lines = several ? [names] : [];
-  for (const stage of process.stages) {
+  const last = process.stages.findIndex((stage) => stage.key === untilStage);
+  for (const stage of process.stages.slice(0, last < 0 ? undefined : last + 1)) {
     const own = rows.filter((row) => row.stage === stage.key);
     const active = own.some((row) => row.running > 0 || row.failed > 0);
     lines.push(`${own.length === 0 ? '·' : active ? '▸' : '✓'} ${stage.name}`);

@@ -1,8 +1,7 @@
 import type { Database } from '../db/database.ts';
-import { expectedCounts } from '../planning/expected-counts.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { SessionView } from '../session/read.ts';
-import { drawTree, type StepRow } from './progress-tree.ts';
+import { drawTree, expectSteps, type StepRow } from './progress-tree.ts';
 
 /** Shows on stderr where a run stands: a tree that is redrawn, or lines where there is no screen. */
 export class Progress {
@@ -20,9 +19,8 @@ export class Progress {
   constructor(database: Database, session: SessionView) {
     this.#database = database;
     this.#session = session;
-    const counts = expectedCounts(session.process, session.lanes.length);
-    this.#expected = new Map(counts.steps.map((one) => [`${one.stage}/${one.step}`, one.calls]));
-    this.#total = counts.steps.reduce((sum, one) => sum + one.calls, 0);
+    this.#expected = expectSteps(session);
+    this.#total = [...this.#expected.values()].reduce((sum, calls) => sum + calls, 0);
   }
 
   async draw(): Promise<void> {

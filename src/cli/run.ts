@@ -15,6 +15,7 @@ import {
 import { readConfiguration } from './configuration.ts';
 import { driveSession, requireFolder } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
+import { adviseGates } from './gate-advice.ts';
 import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
@@ -88,13 +89,6 @@ export function readConcurrency(text: string): number {
 
 const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What a person can do about a run that rests for want of money. */
-const GATE_HINTS: Readonly<Record<string, string>> = {
-  budget: 'Raise the cap with --budget, or with `dialectic wallet budget` if that one is reached.',
-  funds: 'Add to the wallet with `dialectic wallet grant`.',
-  approval: 'A call would take much of the wallet; to resume is to agree.',
-};
-
 /** Prints the result; a run that rests before its end also leaves with a code that says so. */
 export function report(
   result: RunResult & { estimate?: Estimate },
@@ -104,12 +98,12 @@ export function report(
   if (result.status === 'completed') return;
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
-  const hints = result.gates.map((gate) => GATE_HINTS[gate] ?? '').join(' ');
+  const { hints, parameters } = adviseGates(result);
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
     `The run is ${why}. ${result.failures.slice(0, 3).join(' ')} ` +
-      `${hints && `${hints} `}Go on with: dialectic ${next} ${result.session}`,
+      `${hints && `${hints} `}Go on with: dialectic ${next} ${result.session}${parameters}`,
     { details },
   );
 }

@@ -1,3 +1,5 @@
+import { formatAmount } from '../wallet/amounts.ts';
+import type { Balance, BudgetState } from '../wallet/balances.ts';
 import type { CostReport } from '../wallet/report.ts';
 
 export const BALANCE_COLUMNS = ['kind', 'owner', 'currency', 'balance', 'held', 'unlimited'];
@@ -35,6 +37,25 @@ export const CALL_COLUMNS = [
 ];
 
 const dollars = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
+
+const aside = ({ held, currency }: Pick<Balance, 'held' | 'currency'>): string =>
+  held > 0 ? `, ${formatAmount(held, currency)} held` : '';
+
+/** An account in one line. */
+export function describeAccount(account: Balance): string {
+  const { kind, owner, currency, balance, unlimited } = account;
+  const name = [kind, owner].filter(Boolean).join(' ');
+  const limits = (kind === 'user' || kind === 'project') && unlimited ? ' (no limit)' : '';
+  return `${name}: ${formatAmount(balance, currency)}${aside(account)}${limits}`;
+}
+
+/** A budget in one line; what is held is not left. */
+export function describeBudget(budget: BudgetState): string {
+  const { scope, ownerId, currency, amount, spent, held } = budget;
+  const of = scope === 'tenant' ? 'everything' : `${scope} ${ownerId}`;
+  const [whole, left] = [amount, amount - spent - held].map((sum) => formatAmount(sum, currency));
+  return `budget of ${of}: ${whole}, ${left} left${aside(budget)}`;
+}
 
 /** What a session cost, for people. */
 export function describeReport(report: CostReport): string[] {

@@ -11,7 +11,14 @@ import { toCsv } from './csv.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
-import { BALANCE_COLUMNS, CALL_COLUMNS, describeReport, HISTORY_COLUMNS } from './wallet-text.ts';
+import {
+  BALANCE_COLUMNS,
+  CALL_COLUMNS,
+  describeAccount,
+  describeBudget,
+  describeReport,
+  HISTORY_COLUMNS,
+} from './wallet-text.ts';
 
 type Options = {
   data?: string;
@@ -79,17 +86,7 @@ async function balance(store: OpenStore, options: Options): Promise<void> {
     await settleLeftHolds(tx, tenantId);
     return { accounts: await readBalances(tx, tenantId), budgets: await readBudgets(tx, tenantId) };
   });
-  const lines = accounts.map(({ kind, owner, currency, balance: sum, held, unlimited }) => {
-    const name = [kind, owner].filter(Boolean).join(' ');
-    const limits = kind === 'user' && unlimited ? ' (no limit)' : '';
-    const aside = held > 0 ? `, ${formatAmount(held, currency)} held` : '';
-    return `${name}: ${formatAmount(sum, currency)}${aside}${limits}`;
-  });
-  for (const { scope, ownerId, currency, amount, spent } of budgets) {
-    const of = scope === 'tenant' ? 'everything' : `${scope} ${ownerId}`;
-    const left = formatAmount(amount - spent, currency);
-    lines.push(`budget of ${of}: ${formatAmount(amount, currency)}, ${left} left`);
-  }
+  const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
   const table = toCsv(BALANCE_COLUMNS, accounts);
   printResult(options.json === true, { accounts, budgets }, options.csv ? table : lines);
@@ -129,8 +126,11 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
   const { tenantId } = store;
   const currency = options.tokens ? 'token' : 'USD';
   if (text === 'unlimited') {
-    await inTenant(store, (tx) => removeLimit(tx, tenantId, currency));
-    return printResult(options.json === true, { unlimited: true }, ['The wallet has no limit.']);
+    await inTenant(store, async (tx) =>
+      removeLimit(tx, tenantId, currency, await projectOf(tx, tenantId, options)),
+    );
+    const line = `The wallet${options.project ? ' of the project' : ''} has no limit.`;
+    return printResult(options.json === true, { unlimited: true }, [line]);
   }
   const amount = parseAmount(text, currency);
   if (amount === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
@@ -140,7 +140,7 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
       key: `grant/${options.key ?? newId()}`,
       currency,
       amount,
-      projectId: options.project ? await findProject(tx, tenantId, options.project) : null,
+      projectId: await projectOf(tx, tenantId, options),
       ...(options.note && { note: options.note }),
     }),
   );
@@ -169,6 +169,9 @@ async function share(store: OpenStore, text: string, options: Options): Promise<
   await inTenant(store, (tx) => setSpendingShare(tx, store.tenantId, percent / 100));
   printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
 }
+
+const projectOf = async (tx: Transaction, tenantId: string, { project }: Options) =>
+  project ? await findProject(tx, tenantId, project) : null;
 
 /** A project by its name, its id or the end of it. */
 async function findProject(tx: Transaction, tenantId: string, wanted: string): Promise<string> {

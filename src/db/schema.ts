@@ -53,6 +53,7 @@ export type Schema = {
     chosen_lane_id: string | null;
     chosen_by: 'ballots' | 'person' | null;
     spending_approved: Generated<boolean>;
+    shortages: Generated<unknown>;
   };
   blobs: { tenant_id: string; hash: string; body: string };
   projects: {
@@ -181,6 +182,7 @@ export type Schema = {
     tokens: number;
     input_usd: Generated<number>;
     input_tokens: Generated<number>;
+    price: unknown;
     usd_account_id: string;
     token_account_id: string;
     created_at: Now;

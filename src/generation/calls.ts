@@ -3,9 +3,9 @@ import { saveBlob } from '../documents/blobs.ts';
 import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
-import type { ModelRequest, ModelResult } from '../models/types.ts';
+import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import type { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../platform/errors.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
@@ -23,12 +23,14 @@ export type NewCall = {
   readonly provider: string;
   /** What it may cost at most. */
   readonly cost: WorstCase;
+  /** Null where nobody knows it; then no limit in dollars may be in force. */
+  readonly price: ModelPrice | null;
 };
 
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
   const { tenantId, sessionId } = job;
-  const { callId, request, purpose, provider, cost } = call;
+  const { callId, request, purpose, provider, cost, price } = call;
   return database.asTenant(tenantId, async (tx) => {
     // Whoever takes the job over must see the row, or come before it.
     const lease = await tx.query(
@@ -39,7 +41,9 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     if (lease.length === 0) throw leaseLost(job);
     const key = { tenantId, callId, purpose: GENERATION };
     const automatic = purpose === 'repair';
-    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic });
+    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
+    // Thrown inside the transaction, so that nothing stays held.
+    if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;
     const body = JSON.stringify({ system: request.system, messages: request.messages });
     const requestHash = await saveBlob(tx, tenantId, body);
@@ -50,6 +54,11 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     );
     return held;
   });
+}
+
+function priceUnknown(model: string): DialecticError {
+  const message = `Dollars are limited, and the price of ${model} is unknown.`;
+  return new DialecticError('price_unknown', message, { details: { model, sent: false } });
 }
 
 /**
@@ -190,28 +199,49 @@ async function dropPieces(tx: Transaction, tenantId: string, callId: string): Pr
   ]);
 }
 
+/** A call that brought no text. */
+export type FailedCall = Pick<CallEnd, 'model' | 'price'> & {
+  readonly callId: string;
+  /** Its details carry the usage where the provider reported one. */
+  readonly error: DialecticError;
+};
+
 /**
  * Notes that a call brought nothing, unless its job has another owner by now, who settles it: a
- * process that was taken for dead may still speak up.
+ * process that was taken for dead may still speak up. What the provider reported is paid.
  */
-export async function failCall(
-  database: Database,
-  job: Job,
-  callId: string,
-  error: DialecticError,
-): Promise<void> {
+export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
+  const { callId, error, model, price } = failed;
   const { tenantId } = job;
+  const { usage, responseId } = error.details as { usage?: TokenUsage; responseId?: string | null };
+  const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
+  const cost = usage && price ? costMicros(usage, price) : null;
+  const key = { tenantId, callId, purpose: GENERATION };
   await database.asTenant(tenantId, async (tx) => {
+    // Payers before calls, as everybody else who locks both.
+    await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
     const rows = await tx.query(
-      `update model_calls c set status = 'failed', error = $3, finished_at = app_now()
+      `update model_calls c set status = 'failed', error = $3, finished_at = app_now(),
+         input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, cost_micros = $8
        where c.tenant_id = $1 and c.id = $2 and c.status = 'sent' and exists (
          select from jobs j where j.tenant_id = $1 and j.id = c.job_id
            and (j.lease_token = $4 or is_over(j.status)))
        returning c.id`,
-      [tenantId, callId, { code: error.code, message: error.message }, job.leaseToken],
+      [
+        tenantId,
+        callId,
+        { code: error.code, message: error.message },
+        job.leaseToken,
+        usage?.inputTokens ?? null,
+        usage?.outputTokens ?? null,
+        usage?.cachedInputTokens ?? null,
+        cost,
+      ],
     );
     if (rows.length === 0) return;
     await dropPieces(tx, tenantId, callId);
-    await voidHold(tx, { tenantId, callId, purpose: GENERATION });
+    if (tokens === 0) return voidHold(tx, key);
+    const details = { model, price, usage, responseId: responseId ?? null };
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: false, details });
   });
 }

@@ -2,8 +2,9 @@ import type { Database } from '../db/database.ts';
 import type { JobContext, JobHandler } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
+import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
-import { toDialecticError } from '../platform/errors.ts';
+import { type DialecticError, toDialecticError, withDetails } from '../platform/errors.ts';
 import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
@@ -45,7 +46,7 @@ function purposeOf({ problems, soFar }: Standing): CallPurpose {
 }
 
 async function call(
-  { database, provider, onDelta }: GenerationDeps,
+  { database, provider, config, onDelta }: GenerationDeps,
   { job, signal }: JobContext,
   callId: string,
   request: ModelRequest,
@@ -59,14 +60,19 @@ async function call(
         onDelta?.(job, text);
       },
     });
-    if (result.text.trim() === '' && result.error) throw result.error;
+    if (result.text.trim() === '' && result.error) throw withUsage(result.error, result);
     return result;
   } catch (thrown) {
     await checkpoint.settled();
     const error = toDialecticError(thrown);
-    await failCall(database, job, callId, error).catch(() => {});
+    const price = await findPrice(request.model, config);
+    await failCall(database, job, { callId, error, price, model: request.model }).catch(() => {});
     throw error;
   } finally {
     await checkpoint.settled();
   }
 }
+
+/** Blank text is no answer, but what the provider says that it took is paid. */
+const withUsage = (error: DialecticError, { usage, raw }: ModelResult): DialecticError =>
+  usage.estimated ? error : withDetails(error, { usage, responseId: raw.responseId });

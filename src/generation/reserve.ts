@@ -8,6 +8,7 @@ import { elapsedMs, sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { HoldResult } from '../wallet/holds.ts';
+import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import { beginCall, type CallPurpose } from './calls.ts';
 import type { GenerationDeps } from './execute-handler.ts';
@@ -43,7 +44,8 @@ export async function reserveCall(
   let most = maxOutputTokens ?? USUAL_OUTPUT;
   for (;;) {
     const cost = worstCase(price, inputTokens, most);
-    const held = await beginCall(database, job, { callId, request, purpose, provider, cost });
+    const call = { callId, request, purpose, provider, cost, price };
+    const held = await beginCall(database, job, call);
     if (held.outcome === 'held') {
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
       const isBound = limited || maxOutputTokens !== null;
@@ -53,7 +55,9 @@ export async function reserveCall(
     if (affordable < most && affordable >= leastWorthwhile(held)) {
       most = affordable;
     } else if (held.outcome !== 'wait') {
-      await commit({ next: { pause: gateOf(held) } });
+      const pause = gateOf(held);
+      const shortage = shortageOf(held);
+      await commit({ write: (tx) => noteShortage(tx, job, pause, shortage), next: { pause } });
       return null;
     } else {
       if (elapsedMs() - since > PATIENCE_MS) throw busy();
@@ -84,6 +88,9 @@ function gateOf({ outcome }: HoldResult): 'budget' | 'funds' | 'approval' {
   if (outcome === 'budget' || outcome === 'funds' || outcome === 'approval') return outcome;
   throw new DialecticError('internal_error', `A new call cannot be ${outcome}.`);
 }
+
+const shortageOf = ({ shortScope, shortCurrency }: HoldResult): Shortage | null =>
+  shortScope && shortCurrency && { scope: shortScope, currency: shortCurrency };
 
 /** Not a failed try: nothing was sent. */
 const busy = (): DialecticError =>

@@ -62,4 +62,27 @@ describe('buildCall', () => {
       providerOptions: { openai: { reasoningEffort: 'low' } },
     });
   });
+
+  test.each([
+    { most: 20_000, budget: 4_000, thinking: 4_000 },
+    { most: 4_096, budget: 4_000, thinking: 2_048 },
+    { most: 2_000, budget: 4_000, thinking: 0 },
+    { most: 4_096, budget: undefined, thinking: 1_024 },
+  ])('Claude thinks within what was set aside: $most with $budget', (row) => {
+    const { most, budget, thinking } = row;
+    const wish = { type: 'enabled', ...(budget && { budgetTokens: budget }) };
+    const { options } = buildCall(
+      { ...request, maxOutputTokens: most },
+      parseModelId('anthropic/claude-sonnet-4-5'),
+      { kind: 'anthropic' },
+      { options: { effort: 'low', thinking: wish } },
+    );
+    // The adapter sends the sum of the two as max_tokens.
+    expect(options.maxOutputTokens).toBe(most - thinking);
+    const sent = options.providerOptions!['anthropic']!;
+    expect(sent['effort']).toBe('low');
+    expect(sent['thinking']).toEqual(
+      thinking > 0 ? { type: 'enabled', budgetTokens: thinking } : undefined,
+    );
+  });
 });

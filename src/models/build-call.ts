@@ -21,6 +21,9 @@ const CACHE_HERE: SharedV4ProviderOptions = {
   anthropic: { cacheControl: { type: 'ephemeral' } },
 };
 
+/** Anthropic refuses a smaller budget. */
+const LEAST_THINKING = 1_024;
+
 /** Translates a request for a provider; pure. */
 export function buildCall(
   request: ModelRequest,
@@ -32,12 +35,16 @@ export function buildCall(
     request.schema && !request.continues && takesSchema(id, provider)
       ? toDialect(request.schema.schema, request.schema.name, provider.kind)
       : null;
-  const options: LanguageModelV4CallOptions = {
-    prompt: buildPrompt(request, provider.kind === 'anthropic'),
-    providerOptions: providerOptionsFor(provider, request.cacheKey, model.options),
-  };
+  const isClaude = provider.kind === 'anthropic';
   const most = request.maxOutputTokens ?? model.maxOutputTokens;
-  if (most !== undefined) options.maxOutputTokens = most;
+  const { extra, answer } = isClaude
+    ? fitThinking(model.options, most)
+    : { extra: model.options, answer: most };
+  const options: LanguageModelV4CallOptions = {
+    prompt: buildPrompt(request, isClaude),
+    providerOptions: providerOptionsFor(provider, request.cacheKey, extra),
+  };
+  if (answer !== undefined) options.maxOutputTokens = answer;
   if (dialect && request.schema) {
     options.responseFormat = {
       type: 'json',
@@ -46,6 +53,24 @@ export function buildCall(
     };
   }
   return { options, renamed: dialect?.renamed ?? new Map() };
+}
+
+/**
+ * The adapter asks for the thinking on top of the answer; here both share what was set aside. The
+ * answer keeps at least half; where that leaves too little to think with, there is no thinking.
+ */
+function fitThinking(extra: ModelConfig['options'], most: number | undefined) {
+  const thinking = extra?.['thinking'];
+  const { type, budgetTokens } = (thinking ?? {}) as { type?: unknown; budgetTokens?: unknown };
+  if (most === undefined || type !== 'enabled') return { extra, answer: most };
+  const wanted = typeof budgetTokens === 'number' ? budgetTokens : LEAST_THINKING;
+  const budget = Math.min(wanted, Math.floor(most / 2));
+  if (budget < LEAST_THINKING) {
+    const { thinking: _left, ...rest } = extra!;
+    return { extra: rest, answer: most };
+  }
+  const fitted = { ...(thinking as object), type, budgetTokens: budget };
+  return { extra: { ...extra, thinking: fitted }, answer: most - budget };
 }
 
 function buildPrompt(request: ModelRequest, marked: boolean): LanguageModelV4Message[] {

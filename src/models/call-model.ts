@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError, withDetails } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import { openLanguageModel } from './adapters.ts';
 import { buildCall } from './build-call.ts';
@@ -25,7 +25,8 @@ export type Call = {
   readonly options: CallOptions;
 };
 
-/** Sends one request and gives what came of it one shape; throws only where no text arrived. */
+/** Sends one request and gives what came of it one shape; throws only where no text arrived.
+ * Usage that was reported all the same is in the error's details. */
 export async function callModel(call: Call, { clock, send }: Outside): Promise<ModelResult> {
   const { request, id, provider, options } = call;
   const stream = options.stream ?? provider.streaming ?? true;
@@ -104,12 +105,16 @@ async function toResult(
   outcome: CallOutcome,
   failure: DialecticError | undefined,
 ): Promise<ModelResult> {
-  if (failure && outcome.text === '') throw failure;
+  const reported = normaliseUsage(outcome.usage);
+  if (failure && outcome.text === '') {
+    const { responseId } = outcome;
+    throw reported ? withDetails(failure, { usage: reported, responseId }) : failure;
+  }
   const finish = normaliseFinish(outcome.finishReason);
   return {
     text: outcome.text,
     finishReason: outcome.failure === undefined ? finish : 'interrupted',
-    usage: normaliseUsage(outcome.usage) ?? (await estimateUsage(request, outcome.text)),
+    usage: reported ?? (await estimateUsage(request, outcome.text)),
     ...(failure ? { error: failure } : {}),
     raw: {
       finishReason: outcome.finishReason?.raw ?? null,

@@ -55,11 +55,15 @@ export function createModelProvider(
           return await report(breaker, () => callModel(call, { clock, send }));
         }, options.signal);
       } catch (error) {
-        throw options.signal?.aborted ? abortedError(id) : error;
+        if (!options.signal?.aborted) throw error;
+        throw isAborted(error) ? error : abortedError(id);
       }
     },
   };
 }
+
+const isAborted = (error: unknown): boolean =>
+  error instanceof DialecticError && error.code === 'provider_call_aborted';
 
 async function report(
   breaker: CircuitBreaker,

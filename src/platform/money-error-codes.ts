@@ -48,8 +48,8 @@ export const MONEY_ERROR_CODES = {
     2,
     400,
     false,
-    'A budget in dollars was set, but nobody knows what a model of the run costs.',
-    'Set its price in the configuration, or use `--budget-tokens`.',
+    'A budget or a wallet limits dollars, but nobody knows what a model of the run costs.',
+    'Set its price in the configuration, or limit tokens instead (`--budget-tokens`).',
   ),
   funds_busy: entry(
     7,

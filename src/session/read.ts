@@ -6,6 +6,9 @@ import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadRecipe } from './recipe-store.ts';
 
+/** As the wallet notes it. */
+type Shortage = { readonly scope: string; readonly currency: string };
+
 export type SessionLane = { readonly id: string; readonly ordinal: number; readonly model: string };
 
 /** A session with what every part of the flow needs to know of it. */
@@ -14,6 +17,8 @@ export type SessionView = {
   readonly id: string;
   readonly status: string;
   readonly gates: readonly string[];
+  /** By gate: the limit that closed it, where one did. */
+  readonly shortages: Readonly<Record<string, Shortage | null>>;
   readonly projectId: string;
   readonly iteration: number;
   readonly reviewStages: boolean;
@@ -29,6 +34,7 @@ export type SessionView = {
 type SessionRow = {
   status: string;
   gates: string[];
+  shortages: Record<string, Shortage | null>;
   project_id: string;
   iteration: number;
   review_stages: boolean;
@@ -46,7 +52,7 @@ export async function readSession(
   id: string,
 ): Promise<SessionView> {
   const [row] = await tx.query<SessionRow>(
-    `select status, gates, project_id, iteration, review_stages, allow_degraded, until_stage,
+    `select status, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
        writer_lane_id, chosen_lane_id, chosen_by, recipe_hash
      from sessions where tenant_id = $1 and id = $2 and recipe_hash is not null`,
     [tenantId, id],
@@ -61,6 +67,7 @@ export async function readSession(
     id,
     status: row.status,
     gates: row.gates,
+    shortages: row.shortages,
     projectId: row.project_id,
     iteration: row.iteration,
     reviewStages: row.review_stages,

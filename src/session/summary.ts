@@ -8,6 +8,13 @@ export type RunResult = {
   readonly session: string;
   readonly status: string;
   readonly gates: readonly string[];
+  /** The limits that are too low to go on, for each gate that one closed. */
+  readonly shortages: readonly {
+    readonly gate: string;
+    readonly scope: string;
+    readonly currency: string;
+    readonly project: string;
+  }[];
   readonly calls: number;
   readonly documents: readonly {
     readonly stage: string;
@@ -70,6 +77,10 @@ export async function summarise(
     session: session.id,
     status: session.status,
     gates: session.gates,
+    shortages: session.gates.flatMap((gate) => {
+      const limit = session.shortages[gate];
+      return limit ? [{ gate, ...limit, project: session.projectId }] : [];
+    }),
     calls: usage!.calls,
     documents: documents.map((document) => ({
       stage: document.stage,

@@ -1,4 +1,6 @@
 import type { Transaction } from '../db/database.ts';
+import type { ModelPrice } from '../models/prices.ts';
+import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
 export type CallKey = {
@@ -21,6 +23,8 @@ export type NewHold = CallKey &
     readonly provider: string;
     /** Whether nobody asked for this call in particular: it may take a share of the wallet only. */
     readonly automatic?: boolean;
+    /** What it was reckoned at; null where nobody knows. */
+    readonly price?: ModelPrice | null;
   };
 
 /**
@@ -43,13 +47,17 @@ export type HoldResult = {
   /** What was left under the tightest limit before; null where there is none. */
   readonly usdLeft: number | null;
   readonly tokensLeft: number | null;
+  /** The limit that is too low where a person must help: whose, and of what. */
+  readonly shortScope: BudgetScope | 'user' | null;
+  readonly shortCurrency: Currency | null;
 };
 
 /** Sets the worst case of a call aside; the same key with other content is refused. */
 export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
   const [row] = await tx.query<HoldResult>(
-    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft"
-     from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft",
+       short_scope as "shortScope", short_currency as "shortCurrency"
+     from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       hold.tenantId,
       hold.callId,
@@ -61,6 +69,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
       hold.inputUsdMicros,
       hold.inputTokens,
       hold.automatic ?? false,
+      hold.price ? JSON.stringify(hold.price) : null,
     ],
     'hold-funds',
   );
@@ -105,8 +114,7 @@ export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
  * nobody can post them later. Returns how many there were.
  */
 export async function settleLeftHolds(tx: Transaction, tenantId: string): Promise<number> {
-  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1, null, null) as n', [
-    tenantId,
-  ]);
+  await tx.query('select lock_wallets($1)', [tenantId]);
+  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1) as n', [tenantId]);
   return row!.n;
 }

@@ -27,11 +27,22 @@ export async function grantFunds(tx: Transaction, grant: Grant): Promise<number>
   return row!.id;
 }
 
-/** Takes the limit off the user's wallet: for those who pay providers with keys of their own. */
-export async function removeLimit(tx: Transaction, tenantId: string, currency: Currency) {
+/**
+ * Takes the limit off the user's wallet or that of one project: for those who pay providers with
+ * keys of their own.
+ */
+export async function removeLimit(
+  tx: Transaction,
+  tenantId: string,
+  currency: Currency,
+  projectId: string | null = null,
+) {
+  const wallet = [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency];
+  await tx.query('select open_account($1, $2, $3, $4, true)', wallet);
   await tx.query(
-    `update accounts set unlimited = true where tenant_id = $1 and kind = 'user' and currency = $2`,
-    [tenantId, currency],
+    `update accounts set unlimited = true
+     where tenant_id = $1 and kind = $2 and owner = $3 and currency = $4`,
+    wallet,
   );
 }
 
@@ -92,6 +103,23 @@ export async function setBudget(tx: Transaction, budget: NewBudget): Promise<voi
     currency,
     amount,
   ]);
+}
+
+/** A limit that closed a gate: a budget's scope and currency, or whose wallet it is. */
+export type Shortage = { readonly scope: BudgetScope | 'user'; readonly currency: Currency };
+
+/** Keeps for the person who opens the gate which limit closed it. */
+export async function noteShortage(
+  tx: Transaction,
+  place: { readonly tenantId: string; readonly sessionId: string },
+  gate: string,
+  shortage: Shortage | null,
+): Promise<void> {
+  await tx.query(
+    `update sessions set shortages = shortages || jsonb_build_object($3::text, $4::jsonb)
+     where tenant_id = $1 and id = $2`,
+    [place.tenantId, place.sessionId, gate, JSON.stringify(shortage)],
+  );
 }
 
 /** Lets calls of a session take more of the wallet than its share: a person has agreed. */

@@ -67,7 +67,7 @@ export async function reportCosts(
 export function summariseCosts(calls: readonly CallCostRow[]) {
   const of = (purposes: readonly string[]): Sum =>
     addUp(calls.filter((call) => purposes.includes(call.purpose)));
-  const unanswered = calls.filter((call) => call.status === 'failed');
+  const unanswered = calls.filter((call) => call.status === 'failed' && call.posting === null);
   const saved = calls.reduce((sum, call) => sum + cacheSaving(call), 0);
   const groups = (keys: readonly Trait[], by = keys) =>
     [...Map.groupBy(calls, (call) => by.map((key) => call[key]).join('/')).values()].map(

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { removeGate } from '../../src/jobs/sessions.ts';
+import { readSession } from '../../src/session/read.ts';
 import {
   approveSpending,
   type BudgetScope,
@@ -35,8 +36,11 @@ describeOnBoth('a run with a limit', (kind) => {
       projectId,
       billed: server.billed,
       inTenant,
+      configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
       open: () => inTenant((tx) => removeGate(tx, tenantId, sessionId)),
+      shortages: async () =>
+        (await inTenant((tx) => readSession(tx, tenantId, sessionId))).shortages,
       report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),
       jobs: () =>
         inTenant((tx) =>
@@ -68,6 +72,7 @@ describeOnBoth('a run with a limit', (kind) => {
         );
       await cap(amount);
       expect(await run.run(), scope).toBe('budget');
+      expect(await run.shortages()).toEqual({ budget: { scope, currency: 'USD' } });
       const paused = await run.report();
       expect(paused.totalMicros).toBeGreaterThan(0);
       expect(paused.totalMicros).toBeLessThanOrEqual(amount);
@@ -108,10 +113,47 @@ describeOnBoth('a run with a limit', (kind) => {
       run.inTenant((tx) => grantFunds(tx, { tenantId, key, currency: 'USD', amount }));
     await grant('first', Math.floor(cost / 2));
     expect(await run.run()).toBe('funds');
+    expect(await run.shortages()).toEqual({ funds: { scope: 'user', currency: 'USD' } });
     await grant('second', cost * 2);
     await run.open();
     expect(await run.run()).toBe('completed');
     expect(run.billed.length).toBe(CALLS);
+  });
+
+  test('sends nothing to a model of unknown price where dollars are limited', async () => {
+    for (const limit of ['wallet', 'cap', 'tokens'] as const) {
+      const run = await setUp();
+      const { tenantId, sessionId } = run;
+      const currency = limit === 'tokens' ? 'token' : 'USD';
+      const cap = { tenantId, scope: 'tenant', ownerId: tenantId, currency } as const;
+      await run.inTenant(async (tx) => {
+        if (limit !== 'wallet') await setBudget(tx, { ...cap, amount: 1_000_000 });
+        else await grantFunds(tx, { tenantId, key: 'g', currency, amount: 1_000_000 });
+      });
+      const ended = await work(database, { tenantId, sessionId }, run.configWithoutPrice);
+      expect(ended, limit).toBe(limit === 'tokens' ? 'completed' : 'failed');
+      if (limit === 'tokens') continue;
+      expect(run.billed).toEqual([]);
+      expect(await run.report()).toMatchObject({ calls: [], holds: [], tokens: 0 });
+      const errors = await run.inTenant((tx) =>
+        tx.query(`select distinct error->>'code' as code from jobs where job_type = 'EXECUTE'
+           and status = 'failed'`),
+      );
+      expect(errors).toContainEqual({ code: 'price_unknown' });
+    }
+  });
+
+  test('pays what the provider reports of an answer without text', async () => {
+    const run = await setUp({ isSilent: (what, turn) => what === 'draft/draft_0' && turn === 0 });
+    expect(await run.run()).toBe('completed');
+    expect(run.billed.map(({ fault }) => fault)).toContain('silent');
+    const { calls, totalMicros, retries } = await run.report();
+    const due = run.billed.map((bill) => bill.inputTokens * 3 + bill.outputTokens * 15);
+    expect(totalMicros).toBe(due.reduce((sum, cost) => sum + cost, 0));
+    expect(calls.filter(({ status }) => status === 'failed')).toMatchObject([
+      { estimated: false, usage: { estimated: false }, price: { rates: { input: 3 } } },
+    ]);
+    expect(retries.unanswered).toBe(0);
   });
 
   test('asks a person before an unplanned call takes much of the wallet', async () => {

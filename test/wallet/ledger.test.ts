@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { cancelSession } from '../../src/jobs/sessions.ts';
+import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
+import type { ModelPrice } from '../../src/models/prices.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
 import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';
@@ -8,6 +9,8 @@ import { grantFunds, refundCall, removeLimit, setBudget } from '../../src/wallet
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { startDebate } from './sessions.ts';
 
+const RATES = { input: 0, cachedInput: 0, cacheWrite: 0, output: 10 };
+const PRICE: ModelPrice = { source: 'configuration', rates: RATES, steps: [] };
 const DETAILS = { model: 'x/m', price: null };
 
 describeOnBoth('the ledger', (kind) => {
@@ -33,6 +36,7 @@ describeOnBoth('the ledger', (kind) => {
             tokens: 10,
             inputUsdMicros: 0,
             inputTokens: 0,
+            price: PRICE,
           }),
         ),
       post: (callId: string, usdMicros: number) =>
@@ -135,6 +139,23 @@ describeOnBoth('the ledger', (kind) => {
     expect((await ledger.hold(newId(), 1_000_000)).outcome).toBe('held');
   });
 
+  test('keeps what was left when a limit was taken away', async () => {
+    const ledger = await newLedger();
+    await ledger.grant(100, 'first');
+    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD'));
+    await ledger.grant(10, 'second');
+    expect(await ledger.wallet()).toMatchObject({ balance: 110, unlimited: false });
+  });
+
+  test('takes the limit off one project alone', async () => {
+    const ledger = await newLedger();
+    const { projectId } = await startDebate(database, ledger.tenantId, 1);
+    await ledger.grant(100);
+    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD', projectId));
+    expect(await ledger.wallet('project')).toMatchObject({ owner: projectId, unlimited: true });
+    expect(await ledger.wallet()).toMatchObject({ balance: 100, unlimited: false });
+  });
+
   test('gives back no more than was paid', async () => {
     const ledger = await newLedger();
     const call = newId();
@@ -168,15 +189,17 @@ describeOnBoth('the ledger', (kind) => {
     expect((await ledger.hold(newId(), 36, sessionId)).outcome).toBe('budget');
   });
 
-  test('settles the holds of calls that nobody can post any more, and only those', async () => {
-    const ledger = await newLedger();
-    const { tenantId } = ledger;
-    const { sessionId } = await startDebate(database, tenantId, 1);
-    const calls = [newId(), newId()];
-    await ledger.run(async (tx) => {
-      await tx.query(`insert into blobs (tenant_id, hash, body) values ($1, 'h', '{}')`, [
-        tenantId,
-      ]);
+  /** Calls of a session's first job as a dead process leaves them; of the first, text was saved. */
+  async function leaveCalls(
+    { tenantId, run }: Awaited<ReturnType<typeof newLedger>>,
+    sessionId: string,
+    calls: readonly string[],
+  ) {
+    await run(async (tx) => {
+      await tx.query(
+        `insert into blobs (tenant_id, hash, body) values ($1, 'h', '{}') on conflict do nothing`,
+        [tenantId],
+      );
       for (const call of calls) {
         await tx.query(
           `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
@@ -189,6 +212,57 @@ describeOnBoth('the ledger', (kind) => {
         calls[0],
       ]);
     });
+  }
+
+  test('waits for a dead call only while somebody can take it over', async () => {
+    const ledger = await newLedger();
+    const { tenantId, run } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const dead = newId();
+    await leaveCalls(ledger, sessionId, [dead]);
+    await ledger.grant(100);
+    await run((tx) =>
+      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 95 }),
+    );
+    await ledger.hold(dead, 90, sessionId);
+    const wish = async (by?: string) => (await ledger.hold(newId(), 50, by)).outcome;
+    expect(await wish()).toBe('wait');
+    await run((tx) => addGate(tx, tenantId, sessionId, 'user'));
+    expect(await wish()).toBe('budget');
+    await run((tx) => tx.query('delete from budgets'));
+    expect(await wish()).toBe('funds');
+    // Its text must still become a chunk, so its money stays where it is.
+    expect(await ledger.wallet()).toMatchObject({ balance: 100, held: 90 });
+    await run((tx) => removeGate(tx, tenantId, sessionId));
+    expect(await wish()).toBe('wait');
+    // Due for a minute, and nobody came: only a call of the same session knows that somebody will.
+    await run((tx) => tx.query(`update jobs set run_after = run_after - interval '1 minute'`));
+    expect(await wish()).toBe('funds');
+    expect(await wish(sessionId)).toBe('wait');
+  });
+
+  test('settles what another wallet paid for where a cap of all is short', async () => {
+    const ledger = await newLedger();
+    const { tenantId, run } = ledger;
+    const { sessionId, projectId } = await startDebate(database, tenantId, 1);
+    const left = newId();
+    await leaveCalls(ledger, sessionId, [left]);
+    await ledger.grant(500, 'p', projectId);
+    await run((tx) =>
+      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 100 }),
+    );
+    await ledger.hold(left, 90, sessionId);
+    await run((tx) => cancelSession(tx, tenantId, sessionId));
+    expect((await ledger.hold(newId(), 50)).outcome).toBe('held');
+    expect(await ledger.wallet('project')).toMatchObject({ balance: 473, held: 0 });
+  });
+
+  test('settles the holds of calls that nobody can post any more, and only those', async () => {
+    const ledger = await newLedger();
+    const { tenantId } = ledger;
+    const { sessionId } = await startDebate(database, tenantId, 1);
+    const calls = [newId(), newId()];
+    await leaveCalls(ledger, sessionId, calls);
     for (const call of calls) await ledger.hold(call, 100, sessionId);
     const settle = () => ledger.run((tx) => settleLeftHolds(tx, tenantId));
     expect(await settle()).toBe(0);
@@ -197,6 +271,17 @@ describeOnBoth('the ledger', (kind) => {
     expect(await settle()).toBe(0);
     // Three tokens of ten arrived of the one; nothing of the other.
     expect(await ledger.wallet()).toMatchObject({ balance: -30, held: 0 });
+    const [posting] = await ledger.run((tx) =>
+      tx.query<{ details: unknown }>('select details from postings where call_id = $1', [calls[0]]),
+    );
+    const usage = { inputTokens: 0, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0 };
+    expect(posting!.details).toEqual({
+      model: 'x/m',
+      price: PRICE,
+      usage: { ...usage, estimated: true },
+      responseId: null,
+    });
+    expect(await ledger.run((tx) => tx.query('select 1 from call_pieces'))).toEqual([]);
     await expect(ledger.post(calls[1]!, 50)).rejects.toMatchObject({ code: 'hold_closed' });
   });
 });

@@ -9,7 +9,7 @@ export type Billed = {
   readonly deliverable: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  fault: 'status' | 'cut' | null;
+  fault: 'status' | 'cut' | 'silent' | null;
 };
 
 export type ServerPlan = {
@@ -18,6 +18,8 @@ export type ServerPlan = {
   readonly seed?: number;
   readonly chars?: number;
   readonly gapMs?: number;
+  /** Whether a request is billed, but brings no text. */
+  readonly isSilent?: (deliverable: string, turn: number) => boolean;
   /** An answer in place of the usual one. */
   readonly answer?: (deliverable: string, turn: number) => string | undefined;
 };
@@ -51,6 +53,7 @@ export async function startModelServer(plan: ServerPlan = {}) {
       outputTokens: tokens(text),
       fault: chance() >= (plan.faultRate ?? 0) ? null : chance() < 0.5 ? 'status' : 'cut',
     };
+    if (plan.isSilent?.(deliverable, turn)) row.fault = 'silent';
     billed.push(row);
     void play(response, text, row, plan.gapMs ?? 0);
   });
@@ -71,7 +74,8 @@ async function play(response: ServerResponse, text: string, row: Billed, gapMs: 
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const pieces = text.match(/[\s\S]{1,100}/g) ?? [];
+  const isSilent = row.fault === 'silent';
+  const pieces = isSilent ? [] : (text.match(/[\s\S]{1,100}/g) ?? []);
   for (const [n, piece] of pieces.entries()) {
     if (row.fault === 'cut' && n >= pieces.length / 2) {
       await sleep(20);
@@ -81,7 +85,7 @@ async function play(response: ServerResponse, text: string, row: Billed, gapMs: 
     send(choice({ role: 'assistant', content: piece }));
     if (gapMs > 0) await sleep(gapMs);
   }
-  send(choice({}, 'stop'));
+  send(choice({}, isSilent ? 'aborted' : 'stop'));
   const { inputTokens, outputTokens } = row;
   send({
     choices: [],

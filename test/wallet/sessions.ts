@@ -12,11 +12,17 @@ export const MODELS = ['compatible/a', 'compatible/b'];
 export const RATES = { input: 3, output: 15 };
 
 /** Two models whose price only the configuration knows. */
-export const configFor = (baseUrl: string, maxOutputTokens = 2_000): ModelsConfig =>
-  readModelsConfig(
+export const configFor = (
+  baseUrl: string,
+  maxOutputTokens = 2_000,
+  price: typeof RATES | null = RATES,
+): ModelsConfig => {
+  const model = { maxOutputTokens, ...(price && { price }) };
+  return readModelsConfig(
     { DIALECTIC_BASE_URL: baseUrl },
-    { models: Object.fromEntries(MODELS.map((id) => [id, { price: RATES, maxOutputTokens }])) },
+    { models: Object.fromEntries(MODELS.map((id) => [id, model])) },
   );
+};
 
 /** A debate of two stages: each lane drafts, then reviews all drafts. */
 export function startDebate(

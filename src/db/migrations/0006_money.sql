@@ -121,6 +121,8 @@ create table holds (
   -- What of it is due as soon as anything has come back.
   input_usd bigint not null default 0,
   input_tokens bigint not null default 0,
+  -- What it was reckoned at, for whoever settles it in the place of a dead process.
+  price jsonb,
   usd_account_id uuid not null,
   token_account_id uuid not null,
   created_at timestamptz not null default app_now(),
@@ -148,6 +150,8 @@ call isolate_table('budgets', 'select, insert, update, delete');
 
 -- Whether a person agreed that calls of the session may take more than the set share.
 alter table sessions add column spending_approved boolean not null default false;
+-- By gate: which limit closed it, as weigh_call names it.
+alter table sessions add column shortages jsonb not null default '{}';
 alter table model_calls drop constraint model_calls_purpose_check;
 alter table model_calls add constraint model_calls_purpose_check
   check (purpose in ('document', 'continuation', 'repair', 'compression', 'embedding'));
@@ -188,6 +192,12 @@ begin
     perform open_account(of_tenant, 'user', '', of_currency, true);
   end loop;
 end
+$$;
+
+-- Keeps every other movement of a tenant out until the transaction ends.
+create function lock_wallets(of_tenant uuid) returns void language sql as $$
+  select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
+  order by a.currency = 'token', a.kind, a.owner for update
 $$;
 
 -- The budgets that a session's calls count in.
@@ -231,27 +241,66 @@ begin
 end
 $$;
 
+create function is_within(of_tenant uuid, of_session uuid, of_scope text, of_owner uuid)
+  returns boolean language sql stable as $$
+  select case of_scope
+    when 'tenant' then true
+    when 'session' then of_session is not distinct from of_owner
+    else exists (select from sessions s where s.tenant_id = of_tenant and s.id = of_session
+      and s.project_id = of_owner)
+  end
+$$;
+
+-- Whether one of the open holds under a limit will be settled without a person: its job runs, is over
+-- or will be claimed. Those of a paused session stay until it goes on, so nobody should wait for them;
+-- nor for those of a session that nobody works on, which shows by a job that was due for a while.
+-- Work that is no model call has no job; whoever does it settles it.
+create function is_any_moving(
+  of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid
+) returns boolean language sql stable as $$
+  select exists (select from holds h
+    left join model_calls c on c.tenant_id = of_tenant and c.id = h.call_id
+    left join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
+    where h.tenant_id = of_tenant and h.status = 'held'
+      and (j.id is null or j.status = 'processing' or is_over(j.status)
+        or (s.status = 'running' and s.gates = '{}' and (s.id = asking_session
+          or j.run_after > app_now() - interval '30 seconds' or exists (select from jobs o
+            where o.tenant_id = of_tenant and o.session_id = s.id and o.status = 'processing'))))
+      and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
+        else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
+$$;
+
 -- What a call would find: how much is left under every limit, and whether the worst case fits. The
--- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close.
+-- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close; then
+-- the scope (of a budget, or the kind of the wallet) and the currency say which limit is too low.
 create function weigh_call(
   of_tenant uuid, of_session uuid, usd accounts, tok accounts,
   worst_usd bigint, worst_tokens bigint, automatic boolean,
-  out outcome text, out usd_left bigint, out tokens_left bigint
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
 ) language sql as $$
   select case
-      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.short and not l.busy), 'wait')
+      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.stuck), 'wait')
       when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
     end,
     min(l.available) filter (where l.currency = 'USD'),
-    min(l.available) filter (where l.currency = 'token')
+    min(l.available) filter (where l.currency = 'token'),
+    (array_agg(l.scope order by l.gate, l.scope, l.currency) filter (where l.stuck))[1],
+    (array_agg(l.currency order by l.gate, l.scope, l.currency) filter (where l.stuck))[1]
   from (
-    select k.*, k.needed > 0 and k.available < k.needed as short from (
-      select 'budget' as gate, b.currency, b.amount - b.spent - b.held as available,
-        b.held > 0 as busy, null::double precision as share,
+    select k.*, k.needed > 0 and k.available < k.needed as short,
+      -- Asked only where something is short: this is the way of every call.
+      case when k.needed > 0 and k.available < k.needed then k.held = 0 or not is_any_moving(
+        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner,
+        of_session) end as stuck
+    from (
+      select 'budget' as gate, b.scope, b.owner_id as owner, b.currency, b.held,
+        b.amount - b.spent - b.held as available, null::double precision as share,
         case b.currency when 'USD' then worst_usd else worst_tokens end as needed
       from budgets_of(of_tenant, of_session) as b
       union all
-      select 'funds', a.currency, a.balance - a.held, a.held > 0, a.spending_share,
+      select 'funds', a.kind, a.id, a.currency, a.held, a.balance - a.held, a.spending_share,
         case a.currency when 'USD' then worst_usd else worst_tokens end
       from unnest(array[usd, tok]) as a where not a.unlimited
     ) as k
@@ -263,7 +312,9 @@ $$;
 create function hold_funds(
   of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text,
   worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean,
-  out outcome text, out usd_left bigint, out tokens_left bigint
+  of_price jsonb default null,
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
 ) language plpgsql as $$
 declare
   known holds;
@@ -290,16 +341,16 @@ begin
 
   automatic := automatic and home.spending_approved is not true;
   if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
-    and settle_left_holds(of_tenant, usd.id, tok.id) > 0
+    and settle_left_holds(of_tenant) > 0
   then
     usd := lock_payer(of_tenant, home.project_id, 'USD');
     tok := lock_payer(of_tenant, home.project_id, 'token');
-    select w.* into outcome, usd_left, tokens_left from weigh_call(of_tenant, of_session, usd, tok,
-      worst_usd, worst_tokens, automatic) as w;
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
   end if;
   if outcome is not null then
     return;
@@ -309,9 +360,9 @@ begin
   where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
   perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
   insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
-    input_tokens, usd_account_id, token_account_id)
+    input_tokens, price, usd_account_id, token_account_id)
   values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
-    in_tokens, usd.id, tok.id);
+    in_tokens, of_price, usd.id, tok.id);
   outcome := 'held';
 end
 $$;
@@ -434,23 +485,31 @@ end
 $$;
 
 -- Settles holds of calls whose job is over, so that nobody can post them any more: the lease is
--- gone. What had arrived is posted as estimated, at four characters a token; the rest expires.
-create function settle_left_holds(of_tenant uuid, usd_payer uuid, token_payer uuid)
-  returns int language plpgsql as $$
+-- gone. What had arrived is posted as estimated, at four characters a token; the rest expires. Who
+-- comes from a call has locks already, so it leaves wallets alone that others have locked.
+create function settle_left_holds(of_tenant uuid) returns int language plpgsql as $$
 declare
+  wallets uuid[];
   h record;
   tokens_out bigint;
   cost bigint;
   settled int := 0;
 begin
+  select array_agg(w.id) into wallets from (
+    select a.id from accounts a where a.tenant_id = of_tenant and exists (
+      select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+      join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+      where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+        and a.id in (l.usd_account_id, l.token_account_id))
+    order by a.currency = 'token', a.kind, a.owner for update skip locked) as w;
   for h in
     select l.*, c.model, (select coalesce(sum(length(p.body)), 0) from call_pieces p
       where p.tenant_id = of_tenant and p.call_id = l.call_id) as chars
     from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
     join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
     where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
-      and (usd_payer is null or (l.usd_account_id, l.token_account_id) = (usd_payer, token_payer))
-    order by l.call_id
+      and l.usd_account_id = any (wallets) and l.token_account_id = any (wallets)
+    order by l.provider, l.call_id
   loop
     tokens_out := least((h.chars + 3) / 4, h.tokens - h.input_tokens);
     cost := h.input_usd + case when tokens_out = 0 then 0
@@ -464,10 +523,13 @@ begin
     where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
     if h.chars > 0 then
       perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,
-        jsonb_build_object('model', h.model));
+        jsonb_build_object('model', h.model, 'price', h.price, 'responseId', null,
+          'usage', jsonb_build_object('inputTokens', h.input_tokens, 'outputTokens', tokens_out,
+            'cachedInputTokens', 0, 'cacheWriteTokens', 0, 'estimated', true)));
     else
       perform close_hold(of_tenant, h.call_id, h.purpose, 'expired');
     end if;
+    delete from call_pieces p where p.tenant_id = of_tenant and p.call_id = h.call_id;
     settled := settled + 1;
   end loop;
   return settled;
@@ -475,7 +537,8 @@ end
 $$;
 
 -- Adds to a wallet, of the user or of one project. The first grant gives the user's wallet a limit:
--- what was spent until then is settled by an opening, so that what is granted is what is there.
+-- what was spent until then is settled by an opening, so that what is granted is what is there. What
+-- was left when a limit was taken away comes back with the next one.
 create function grant_funds(
   of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb
 ) returns bigint language plpgsql as $$
@@ -493,7 +556,7 @@ begin
   end if;
   select a.held - a.balance into missing from accounts a
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
-  if missing <> 0 then
+  if missing > 0 then
     perform move_funds(of_tenant, 'opening/' || of_key, 'opening', of_content, wallet, of_currency,
       missing, about);
   end if;
@@ -586,8 +649,7 @@ create function set_budget(
 begin
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
-  perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
-  order by a.currency = 'token', a.kind, a.owner for update;
+  perform lock_wallets(of_tenant);
   if of_amount is null then
     delete from budgets b where b.tenant_id = of_tenant and b.scope = of_scope
       and b.owner_id = of_owner and b.currency = of_currency;
@@ -604,14 +666,4 @@ begin
        and is_within(of_tenant, h.session_id, of_scope, of_owner))
   on conflict (tenant_id, scope, owner_id, currency) do update set amount = excluded.amount;
 end
-$$;
-
-create function is_within(of_tenant uuid, of_session uuid, of_scope text, of_owner uuid)
-  returns boolean language sql stable as $$
-  select case of_scope
-    when 'tenant' then true
-    when 'session' then of_session is not distinct from of_owner
-    else exists (select from sessions s where s.tenant_id = of_tenant and s.id = of_session
-      and s.project_id = of_owner)
-  end
 $$;
