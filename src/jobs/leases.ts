@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { sleep } from '../platform/clock.ts';
 import { leaseLost } from './context.ts';
 import { extendLeases } from './queries.ts';
 import type { Job } from './types.ts';
@@ -54,9 +55,12 @@ export class LeaseKeeper {
     this.#held.get(job.leaseToken)?.controller.signal.throwIfAborted();
   }
 
-  untilIdle(): Promise<void> {
-    if (this.#held.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#idle.push(resolve));
+  /** Resolves when no job runs, after `ms`, or at the signal; it leaves no timer behind. */
+  async untilIdle(ms: number, signal?: AbortSignal): Promise<void> {
+    if (this.#held.size === 0) return;
+    const idle = new AbortController();
+    this.#idle.push(() => idle.abort());
+    await sleep(ms, signal ? AbortSignal.any([idle.signal, signal]) : idle.signal);
   }
 
   /** Tells every handler to stop and returns their jobs. */

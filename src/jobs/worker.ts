@@ -104,9 +104,9 @@ export class Worker {
     this.#stopping = true;
     this.#look();
     await this.#loop;
-    await Promise.race([this.#leases.untilIdle(), sleep(graceMs, impatience)]);
+    await this.#leases.untilIdle(graceMs, impatience);
     const unfinished = this.#leases.abortAll();
-    await Promise.race([this.#leases.untilIdle(), sleep(1_000)]);
+    await this.#leases.untilIdle(1_000);
     await this.#batch.drain();
     if (unfinished.length > 0) await handBack(this.#database, unfinished).catch(() => {});
     for (const cleanup of this.#cleanups) await cleanup();
