@@ -15,8 +15,8 @@ test('500 kills over a DAG of 500 jobs on an embedded store', async () => {
 test('500 kills over a DAG of 500 jobs on a server with four workers', async () => {
   const place = await emptyStore('server');
   await seedDag(place, DAG_OF_500);
-  const settings = { concurrency: 1, leaseMs: 30_000, jobMs: 500 };
-  const kills = await killAmong(place, settings, 4, 12);
+  const settings = { concurrency: 1, leaseMs: 30_000, jobMs: 1_200 };
+  const kills = await killAmong(place, settings, 4, 12, 500);
   const takeovers = await expectEveryResultOnce(place, DAG_OF_500);
   console.log(`server: ${kills} kills, ${takeovers} takeovers`);
   expect(kills).toBeGreaterThanOrEqual(500);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyStore } from '../stores.ts';
 import { expectEveryResultOnce, killAlone, killAmong, seedDag } from './crash-jobs.ts';
 
-const SMALL = { roots: 2, steps: [4, 4, 2] };
+const SMALL = { roots: 2, steps: [3, 3] };
 
 test('kills of the only worker of an embedded store lose and repeat no effect', async () => {
   const place = await emptyStore('embedded');

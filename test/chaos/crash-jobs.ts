@@ -132,12 +132,16 @@ export async function killAlone(
 
 const LOOK_EVERY = 5;
 
-/** Keeps several worker processes alive while one after another is killed, until the work is done. */
+/**
+ * Keeps several worker processes alive while one after another is killed, so many times or until the
+ * work is done; then lets them finish. Returns the kills.
+ */
 export async function killAmong(
   place: StoreLocation,
   settings: WorkerSettings,
   workers: number,
   seed: number,
+  most = Infinity,
 ) {
   const chance = seeded(seed);
   const running = Array.from({ length: workers }, () => startWorker(place, settings));
@@ -151,6 +155,7 @@ export async function killAmong(
       const victim = Math.floor(chance() * workers);
       await running[victim]!.line((line) => line === 'open');
       await sleep(20 + chance() * 380);
+      if (kills >= most) continue;
       running[victim]!.child.kill('SIGKILL');
       running[victim] = startWorker(place, settings);
       kills++;
