@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Scope, Transaction } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../src/db/tenants.ts';
@@ -53,6 +54,28 @@ async function measure(subject: string, database: Database): Promise<Measurement
   ];
 }
 
+const TICKS = '10 ms ticks in 2 s';
+
+/** How often a timer fires while something is done again and again: heartbeats live by it. */
+async function countTicks(work: () => Promise<unknown>): Promise<number> {
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 10);
+  const end = performance.now() + 2_000;
+  while (performance.now() < end) await work();
+  clearInterval(timer);
+  return ticks;
+}
+
+async function measureTicks(database: Database): Promise<Measurement[]> {
+  const query = () => database.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1'));
+  const idle = await countTicks(() => sleep(2_000));
+  const busy = await countTicks(query);
+  return [
+    { metric: TICKS, subject: 'an idle process', value: idle, unit: '' },
+    { metric: TICKS, subject: 'embedded, queries in a tight loop', value: busy, unit: '' },
+  ];
+}
+
 /** One client at a time: what a single caller waits for, commits synced to disk on both. */
 async function run() {
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-bench-'));
@@ -61,6 +84,7 @@ async function run() {
   const served = await openDatabase({ databaseUrl: await server.createDatabase('bench') });
   const results = [
     ...(await measure('embedded', embedded)),
+    ...(await measureTicks(embedded)),
     ...(await measure('PostgreSQL', served)),
   ];
   await embedded.close();
@@ -79,6 +103,8 @@ async function run() {
     ratios: {
       inserts_embedded_vs_postgres: compare('single inserts'),
       transactions_embedded_vs_postgres: compare('3-statement transactions of a tenant'),
+      ticks_busy_vs_idle:
+        value(TICKS, 'embedded, queries in a tight loop') / value(TICKS, 'an idle process'),
       tenant_vs_bare_embedded: tenancy('embedded'),
       tenant_vs_bare_postgres: tenancy('PostgreSQL'),
     },
