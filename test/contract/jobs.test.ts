@@ -9,7 +9,7 @@ import {
   retrySession,
   supersedeJob,
 } from '../../src/jobs/sessions.ts';
-import { type JobStatus, mayFollow, TRANSITIONS } from '../../src/jobs/transitions.ts';
+import { isOver, type JobStatus, mayFollow, TRANSITIONS } from '../../src/jobs/transitions.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
@@ -55,6 +55,10 @@ describeOnBoth('jobs', (kind) => {
       ),
     );
     expect(rows.map((row) => row.may)).toEqual(pairs.map(([from, to]) => mayFollow(from, to)));
+    const ends = await database.asWorker((tx) =>
+      tx.query('select is_over(s), is_open(s) from unnest($1::text[]) as s', [statuses]),
+    );
+    expect(ends).toEqual(statuses.map((s) => ({ is_over: isOver(s), is_open: !isOver(s) })));
   });
 
   test('that go another way are refused with a code', async () => {
