@@ -1,6 +1,7 @@
-/** The public API: open a store, find out who is asking, read what happened. */
+/** The public API: open a store, find out who is asking, read what happened, stop a run. */
 export type { Database, Scope, Transaction } from './db/database.ts';
 export { appendEvents, readEvents, type StoredEvent } from './db/events.ts';
 export { type OpenOptions, openDatabase, type StoreLocation } from './db/open.ts';
 export { authenticate, createTenant, ensureLocalTenant, issueToken } from './db/tenants.ts';
 export { DialecticError } from './platform/errors.ts';
+export { cancelRun, pauseRun } from './session/stop.ts';

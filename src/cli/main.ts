@@ -11,6 +11,7 @@ import { recipeCommand } from './recipe.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
 import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
+import { cancelCommand, pauseCommand } from './stop.ts';
 import { walletCommand } from './wallet.ts';
 import { workerCommand } from './worker.ts';
 
@@ -24,6 +25,8 @@ const program = new Command('dialectic')
   .addCommand(runCommand())
   .addCommand(estimateCommand())
   .addCommand(resumeCommand())
+  .addCommand(pauseCommand())
+  .addCommand(cancelCommand())
   .addCommand(listCommand())
   .addCommand(showCommand('show'))
   .addCommand(showCommand('export'))

@@ -96,6 +96,10 @@ export function report(
 ): void {
   printResult(options.json === true, result, describe(result, options.out));
   if (result.status === 'completed') return;
+  if (result.status === 'cancelled') {
+    const message = 'The run was cancelled. What was written is kept.';
+    throw new DialecticError('run_incomplete', message, { details: { session: result.session } });
+  }
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
   const { hints, parameters } = adviseGates(result);

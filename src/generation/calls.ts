@@ -135,6 +135,15 @@ export async function findAbandoned(
   return row && { callId: row.id, text: row.body };
 }
 
+/** Locks a call after the account that pays for it, the order of everyone who takes both locks. */
+export async function lockCall(tx: Transaction, tenantId: string, callId: string): Promise<void> {
+  await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
+  await tx.query('select 1 from model_calls where tenant_id = $1 and id = $2 for update', [
+    tenantId,
+    callId,
+  ]);
+}
+
 /** What a call brought, and what it is reckoned at. */
 export type CallEnd = Pick<ModelResult, 'finishReason' | 'usage'> & {
   readonly model: string;

@@ -8,6 +8,7 @@ import { type DialecticError, toDialecticError, withDetails } from '../platform/
 import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
+import { keepReceived } from './keep-received.ts';
 import { reserveCall } from './reserve.ts';
 import { settleTurn, UNKNOWN_USAGE } from './settle.ts';
 
@@ -36,7 +37,15 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     const { callId } = reserved;
     const result = await call(deps, context, callId, reserved.request);
     const abandoned = context.signal.aborted && result.finishReason === 'interrupted';
-    await settleTurn(context, { view, callId, result, abandoned }, config);
+    const turn = { view, callId, result, abandoned };
+    try {
+      await settleTurn(context, turn, config);
+    } catch (thrown) {
+      if (toDialecticError(thrown).code === 'lease_lost') {
+        await keepReceived(database, job, turn, config);
+      }
+      throw thrown;
+    }
   };
 }
 

@@ -7,7 +7,7 @@ import type { ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
-import { dropCall, endCall } from './calls.ts';
+import { type CallEnd, dropCall, endCall } from './calls.ts';
 import type { ChainView, ExecutePayload } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -29,8 +29,7 @@ export async function settleTurn(
 ): Promise<void> {
   const { view, callId, result } = turn;
   const verdict = judgeTurn(turn);
-  const usage = await countUsage(view.assembly, result);
-  const price = await findPrice(view.assembly.model, config);
+  const end = await reckonEnd(turn, config);
   const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
   await commit({
     write: async (tx) => {
@@ -38,8 +37,6 @@ export async function settleTurn(
       const chunk = { ...place, chainId: job.chainId, text, finishReason };
       // Nothing at all is no chunk, and nobody pays for it.
       const id = turn.abandoned && text === '' ? null : await saveContribution(tx, chunk);
-      const responseId = result.raw?.responseId ?? null;
-      const end = { finishReason, usage, price, model: view.assembly.model, responseId };
       if (id === null) await dropCall(tx, job.tenantId, callId);
       else await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
@@ -50,6 +47,18 @@ export async function settleTurn(
     },
     ...whatFollows(view, verdict),
   });
+}
+
+/** What a turn is paid by: the usage that was reported, or counted here, and the model's price. */
+export async function reckonEnd({ view, result }: Turn, config: ModelsConfig): Promise<CallEnd> {
+  const { model } = view.assembly;
+  return {
+    finishReason: result.finishReason,
+    usage: await countUsage(view.assembly, result),
+    price: await findPrice(model, config),
+    model,
+    responseId: result.raw?.responseId ?? null,
+  };
 }
 
 function judgeTurn({ view, result, abandoned }: Turn): Verdict {

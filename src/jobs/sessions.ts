@@ -53,7 +53,7 @@ export async function removeGate(
 /** Ends a session: what lives is cancelled, and workers stop what runs. */
 export async function cancelSession(tx: Transaction, tenantId: string, sessionId: string) {
   const rows = await tx.query(
-    `update sessions set status = 'cancelled' where tenant_id = $1 and id = $2
+    `update sessions set status = 'cancelled', gates = '{}' where tenant_id = $1 and id = $2
        and status in ('draft', 'running', 'awaiting_review') returning id`,
     [tenantId, sessionId],
   );

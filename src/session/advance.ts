@@ -83,8 +83,14 @@ export async function iterateSession(database: Database, tenantId: string, sessi
   });
 }
 
-async function lockSession(tx: Transaction, tenantId: string, sessionId: string): Promise<void> {
-  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for update', [
+/** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */
+export async function lockSession(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+): Promise<void> {
+  // Workers that insert jobs hold key share locks on the row, which `for update` would wait for.
+  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
     tenantId,
     sessionId,
   ]);

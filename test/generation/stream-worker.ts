@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase, type StoreLocation } from '../../src/db/open.ts';
 import { LOCAL_TENANT } from '../../src/db/tenants.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
 import { Worker } from '../../src/jobs/worker.ts';
@@ -10,7 +10,7 @@ import { readSession } from '../../src/session/read.ts';
 
 // A worker process for the tests that kill it: says when text arrives, and how the session ended.
 type Settings = {
-  place: { dataDirectory: string };
+  place: StoreLocation;
   baseUrl: string;
   sessionId: string;
   concurrency: number;

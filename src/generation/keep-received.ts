@@ -1,0 +1,43 @@
+import type { Database } from '../db/database.ts';
+import { saveContribution } from '../documents/documents.ts';
+import type { Job } from '../jobs/types.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { endCall, lockCall } from './calls.ts';
+import { reckonEnd, type Turn } from './settle.ts';
+
+/**
+ * Saves and pays what a call had brought when its session was cancelled. Cancelling took the job's
+ * lease, so the turn itself could not be committed. A job that another worker took over is left
+ * alone: that worker settles the call from its checkpoints.
+ */
+export async function keepReceived(
+  database: Database,
+  job: Job,
+  turn: Turn,
+  config: ModelsConfig,
+): Promise<void> {
+  const { tenantId, sessionId, id: jobId, chainId } = job;
+  const { callId } = turn;
+  const { text, finishReason } = turn.result;
+  const end = await reckonEnd(turn, config);
+  await database.asTenant(tenantId, async (tx) => {
+    await lockCall(tx, tenantId, callId);
+    const [call] = await tx.query<{ status: string }>(
+      `select c.status from model_calls c
+       join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+       where c.tenant_id = $1 and c.id = $2 and c.contribution_id is null
+         and j.status = 'cancelled'`,
+      [tenantId, callId],
+    );
+    if (!call) return;
+    const chunk = { tenantId, sessionId, jobId, chainId, text, finishReason };
+    const contributionId = await saveContribution(tx, chunk);
+    if (call.status === 'sent') return endCall(tx, tenantId, callId, contributionId, end);
+    // Another session was short of money and had the hold settled from the checkpoints: it is paid.
+    await tx.query('update model_calls set contribution_id = $3 where tenant_id = $1 and id = $2', [
+      tenantId,
+      callId,
+      contributionId,
+    ]);
+  });
+}
