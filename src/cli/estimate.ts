@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { estimateNewRun } from '../generation/estimate-new-run.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeEstimate } from './estimate-text.ts';
-import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
+import { addScopeOptions, collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
 /** `dialectic estimate`: what a run would take, before anything is paid. */
 export function estimateCommand(): Command {
-  return new Command('estimate')
+  return addScopeOptions(new Command('estimate'))
     .description('tell what a run would take: calls, tokens, money')
     .argument('<brief>', 'a text file, or - for standard input')
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])

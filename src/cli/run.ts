@@ -16,7 +16,7 @@ import { readConfiguration } from './configuration.ts';
 import { driveSession, requireFolder } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
-import { collect, type NewRunOptions, prepareRun } from './new-run.ts';
+import { addScopeOptions, collect, type NewRunOptions, prepareRun } from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
@@ -32,7 +32,7 @@ type RunOptions = BudgetOptions &
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
-  return addBudgetOptions(new Command('run'))
+  return addScopeOptions(addBudgetOptions(new Command('run')))
     .description('let models debate a brief and write the folder of documents')
     .argument('<brief>', 'a text file, or - for standard input')
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])

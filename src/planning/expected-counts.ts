@@ -31,8 +31,9 @@ export function expectedCounts(
   }
   const steps = process.stages.flatMap((stage) =>
     stage.steps.map((step): ExpectedStep => {
-      const calls = counts.get(`${stage.key}\n${step.key}`) ?? 0;
-      const renders = step.output.template === null ? 0 : calls;
+      const jobs = counts.get(`${stage.key}\n${step.key}`) ?? 0;
+      const calls = step.compute === null ? jobs : 0;
+      const renders = step.output.template === null ? 0 : jobs;
       const { documentKey } = step.output;
       return { stage: stage.key, step: step.key, documentKey, calls, renders };
     }),

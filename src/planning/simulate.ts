@@ -36,7 +36,9 @@ export function simulateProcess(
   const index: DocumentIndex = new Map();
   const jobs: PlannedJob[] = [];
   for (const stage of process.stages) {
-    const present = lanes.slice(0, options.lanesOfStage?.[stage.key] ?? laneCount);
+    // Before the vote nobody knows who is chosen; the first lane stands for whoever it will be.
+    const most = stage.lanes === 'chosen' ? 1 : laneCount;
+    const present = lanes.slice(0, options.lanesOfStage?.[stage.key] ?? most);
     stageLanes[stage.key] = present.map((lane) => lane.id);
     addGivens(index, stage);
     for (const wave of orderInWaves(stage)) {

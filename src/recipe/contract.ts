@@ -19,6 +19,8 @@ export type DocumentView = {
   readonly title: string;
   readonly description: string;
   readonly cites: boolean;
+  /** How many words it should have; 0 where the contract does not say. */
+  readonly words: number;
   readonly sections: readonly Section[];
 };
 
@@ -36,8 +38,14 @@ export function describeDocument(stage: Stage, step: Step): DocumentView {
     title: contract?.title ?? humanise(step.output.documentKey),
     description: contract?.description ?? '',
     cites: sections.some(holdsCitations),
+    words: wordsOf(contract),
     sections,
   };
+}
+
+function wordsOf(contract: Contract | undefined): number {
+  const words = contract?.['x-words'] ?? 0;
+  return typeof words === 'number' ? words : words.standard;
 }
 
 const holdsCitations = (section: Section): boolean =>
@@ -73,7 +81,15 @@ function nameType(node: ContractNode): string {
 
 /** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
 export function schemaForModel(node: ContractNode): ContractNode {
-  const { 'x-cites': _cites, 'x-fill': _fill, properties, required, items, ...plain } = node;
+  const {
+    'x-cites': _cites,
+    'x-fill': _fill,
+    'x-words': _words,
+    properties,
+    required,
+    items,
+    ...plain
+  } = node;
   const kept = Object.entries(properties ?? {}).filter(([, child]) => !isFilled(child));
   const names = new Set(kept.map(([key]) => key));
   return {

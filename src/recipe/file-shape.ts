@@ -1,5 +1,7 @@
 import type {
+  Computation,
   ContinuationLimit,
+  Depth,
   Granularity,
   InputType,
   Overlay,
@@ -20,7 +22,8 @@ export type ProcessFile = {
   readonly transitions?: readonly { from: string; to: string; gate?: boolean }[];
   readonly overlay?: Overlay;
   readonly domains?: Readonly<Record<string, Overlay>>;
-  readonly results?: readonly RefFile[];
+  readonly results?: readonly (RefFile & { readonly folder?: string })[];
+  readonly first_page?: RefFile;
   readonly convergence?: {
     readonly candidates: RefFile;
     readonly ballots: RefFile;
@@ -28,12 +31,15 @@ export type ProcessFile = {
     readonly option: string;
     readonly rank: string;
   };
-  readonly work_items?: RefFile & {
+  readonly work_items?: readonly (RefFile & {
     readonly items: string;
     readonly id: string;
     readonly title: string;
-  };
+  })[];
   readonly writer_after?: string;
+  readonly ask_stage?: string;
+  readonly result_stage?: string;
+  readonly depth?: Depth;
 };
 
 export type InputFile = {
@@ -55,7 +61,10 @@ export type StepFile = {
   readonly job_type: Step['jobType'];
   readonly granularity?: Granularity;
   readonly for_each?: string;
-  readonly prompt: string;
+  readonly prompt?: string;
+  readonly compute?: Computation;
+  readonly checks?: readonly string[];
+  readonly alone?: Step['alone'];
   readonly inputs: readonly InputFile[];
   readonly output: {
     readonly kind: Step['output']['kind'];
@@ -76,6 +85,7 @@ export type StageFile = {
   readonly key: string;
   readonly name: string;
   readonly description?: string;
+  readonly lanes?: 'all' | 'chosen';
   readonly seed_prompt?: string;
   readonly steps: readonly StepFile[];
   readonly origin?: StageOrigin;
@@ -91,7 +101,10 @@ export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {
     jobType: raw.job_type,
     granularity: raw.granularity ?? 'per_source_document',
     forEach: raw.for_each ?? null,
-    prompt: raw.prompt,
+    prompt: raw.prompt ?? null,
+    compute: raw.compute ?? null,
+    checks: raw.checks ?? [],
+    alone: raw.alone ?? 'run',
     output: {
       kind: raw.output.kind,
       documentKey: raw.output.document_key,

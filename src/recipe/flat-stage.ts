@@ -12,6 +12,7 @@ export function flattenStage(stage: Stage): Map<string, unknown> {
   const flat = new Map<string, unknown>();
   flat.set('name', stage.name);
   flat.set('description', stage.description);
+  flat.set('lanes', stage.lanes);
   flat.set('seed_prompt', stage.seedPrompt);
   flat.set(
     'order of steps',

@@ -13,7 +13,11 @@ export function processOfStage(stage: Stage): Process {
     shared: {},
     results: [],
     convergence: null,
-    workItems: null,
+    firstPage: null,
+    workItems: [],
     writerAfter: null,
+    askStage: null,
+    resultStage: null,
+    depth: 'standard',
   };
 }

@@ -43,7 +43,8 @@ export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
     overlay: raw.overlay ?? {},
     domains: raw.domains ?? {},
     shared: collectTexts(files, '', ['shared/']),
-    results: (raw.results ?? []).map(toRef),
+    results: (raw.results ?? []).map((ref) => ({ ...toRef(ref), folder: ref.folder ?? null })),
+    firstPage: raw.first_page ? toRef(raw.first_page) : null,
     convergence: raw.convergence
       ? {
           ...raw.convergence,
@@ -51,8 +52,11 @@ export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
           ballots: toRef(raw.convergence.ballots),
         }
       : null,
-    workItems: raw.work_items ? toWorkItems(raw.work_items) : null,
+    workItems: (raw.work_items ?? []).map(toWorkItems),
     writerAfter: raw.writer_after ?? null,
+    askStage: raw.ask_stage ?? null,
+    resultStage: raw.result_stage ?? null,
+    depth: raw.depth ?? 'standard',
   };
   return { value: process, ...found };
 }
@@ -69,7 +73,7 @@ const toRef = (ref: { stage: string; document_key: string }) => ({
   documentKey: ref.document_key,
 });
 
-function toWorkItems(raw: NonNullable<ProcessFile['work_items']>) {
+function toWorkItems(raw: NonNullable<ProcessFile['work_items']>[number]) {
   return { ...toRef(raw), items: raw.items, id: raw.id, title: raw.title };
 }
 
@@ -106,6 +110,7 @@ function readStage(found: Collector, files: RecipeFiles, prefix: string): Stage 
     key: raw.key,
     name: raw.name,
     description: raw.description ?? '',
+    lanes: raw.lanes ?? 'all',
     seedPrompt: raw.seed_prompt ?? null,
     steps: raw.steps.map((step) => ({
       ...stepFromFile(step),

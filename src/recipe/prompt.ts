@@ -66,6 +66,7 @@ export function renderPrompt(
 ): string {
   const inputs: Record<string, readonly PromptInput[]> = {};
   for (const input of step.inputs) inputs[input.name] = job.inputs[input.name] ?? [];
+  if (step.prompt === null) return '';
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
     step: { key: step.key, name: step.name },
@@ -94,7 +95,7 @@ function factsScope(process: Process, stage: Stage, facts: PromptFacts): object 
     project: facts.project,
     resources,
     overlay: facts.overlay,
-    process: { key: process.key, name: process.name },
+    process: { key: process.key, name: process.name, depth: process.depth },
     stage: { key: stage.key, name: stage.name, description: stage.description },
   };
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from './json-schema.ts';
-import { FILL_SOURCES, GRANULARITIES, INPUT_TYPES } from './types.ts';
+import { COMPUTATIONS, DEPTHS, FILL_SOURCES, GRANULARITIES, INPUT_TYPES } from './types.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
@@ -93,7 +93,19 @@ export const PROCESS_SCHEMA: JsonSchema = {
         additionalProperties: overlay,
         description: 'Overlay by domain name.',
       },
-      results: list(documentRef('One result.'), 'Documents that a reader should see first.'),
+      results: list(
+        record(
+          {
+            stage: key('Stage that makes the document.'),
+            document_key: key('Its document key.'),
+            folder: key('Folder of the export that holds it under its title.'),
+          },
+          ['stage', 'document_key'],
+          'One result.',
+        ),
+        'Documents that a reader should see first.',
+      ),
+      first_page: documentRef('The document that becomes project_readme.md.'),
       convergence: record(
         {
           candidates: documentRef('The rival documents that are ranked.'),
@@ -105,18 +117,24 @@ export const PROCESS_SCHEMA: JsonSchema = {
         ['candidates', 'ballots', 'rankings', 'option', 'rank'],
         'How the lanes choose the plan that the readme and every hand-over follow.',
       ),
-      work_items: record(
-        {
-          stage: key('Stage that makes the document.'),
-          document_key: key('Its document key.'),
-          items: text('Dotted path in the document to the list of items.'),
-          id: text('Field of an item that identifies it.'),
-          title: text('Field of an item that names it.'),
-        },
-        ['stage', 'document_key', 'items', 'id', 'title'],
-        'What fills Pending/: one file for each item.',
+      work_items: list(
+        record(
+          {
+            stage: key('Stage that makes the document.'),
+            document_key: key('Its document key.'),
+            items: text('Dotted path in the document to the list of items.'),
+            id: text('Field of an item that identifies it.'),
+            title: text('Field of an item that names it.'),
+          },
+          ['stage', 'document_key', 'items', 'id', 'title'],
+          'A list of items in a document.',
+        ),
+        'What fills Pending/, one file for each item: the first of these that the run makes.',
       ),
       writer_after: key('Stage after which one lane may go on alone; a stage must follow it.'),
+      ask_stage: key('Stage that asks the requester first; runs with --ask.'),
+      result_stage: key('Stage that writes the result; left out with --no-result.'),
+      depth: { ...choice(DEPTHS, 'How much is written; --depth sets it.'), default: 'standard' },
     },
     ['key', 'name', 'stages'],
     'A process: stages in order.',
@@ -171,6 +189,15 @@ const step = record(
     },
     for_each: key('Name of the driver input.'),
     prompt: file('prompts', 'md', 'prompts/*.md'),
+    compute: choice(COMPUTATIONS, 'What code makes in place of a model; then without a prompt.'),
+    checks: list(
+      text('Code of a check.'),
+      'Defects that code looks for in the answer; they go back to the writer once.',
+    ),
+    alone: {
+      ...choice(['run', 'copy', 'skip'], 'What happens in a run of one participant.'),
+      default: 'run',
+    },
     inputs: list(input, 'What the step reads.'),
     output,
     after: list(key('Key of a step.'), 'Steps to wait for beside those that inputs imply.'),
@@ -195,7 +222,7 @@ const step = record(
       'Written by fork: where the step was copied from.',
     ),
   },
-  ['key', 'name', 'job_type', 'prompt', 'inputs', 'output'],
+  ['key', 'name', 'job_type', 'inputs', 'output'],
   'One step of the stage.',
 );
 
@@ -208,6 +235,10 @@ export const STAGE_SCHEMA: JsonSchema = {
       key: key('Identity of the stage; equals its folder.'),
       name: text('Display name.'),
       description: { type: 'string', description: 'What the stage does.' },
+      lanes: {
+        ...choice(['all', 'chosen'], 'Who takes part; chosen: the lane that the ballots chose.'),
+        default: 'all',
+      },
       seed_prompt: file('prompts', 'md', 'Template of the seed prompt of the stage.'),
       steps: { ...list(step, 'The steps.'), minItems: 1 },
       origin: record(
@@ -242,6 +273,17 @@ const contractNode: JsonSchema = record(
     maximum: { type: 'number' },
     'x-cites': flag(false, 'The statements here carry citations.'),
     'x-fill': choice(FILL_SOURCES, 'Code writes this after the call; the model never sees it.'),
+    'x-words': {
+      anyOf: [
+        { type: 'integer', minimum: 1 },
+        record(
+          Object.fromEntries(DEPTHS.map((depth) => [depth, { type: 'integer', minimum: 0 }])),
+          DEPTHS,
+          'Words by depth.',
+        ),
+      ],
+      description: 'At the root: how many words the document should have.',
+    },
   },
   [],
   'One section or field.',

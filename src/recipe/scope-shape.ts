@@ -26,6 +26,7 @@ const DOCUMENT = fieldsOf({
   title: VALUE,
   description: VALUE,
   cites: VALUE,
+  words: VALUE,
   sections: listOf(SECTION),
 });
 
@@ -60,7 +61,7 @@ function factFields(): Record<string, Shape> {
     project: values('name', 'domain'),
     resources: values(...RESOURCE_KINDS),
     overlay: fieldsOf({ role: VALUE, style: VALUE, standards: listOf(VALUE) }),
-    process: values('key', 'name'),
+    process: values('key', 'name', 'depth'),
     stage: values('key', 'name', 'description'),
   };
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { defaultName, type InputFile, type ProcessFile, type StageFile } from './file-shape.ts';
-import type { Process, Stage, Step, StepInput } from './types.ts';
+import type { Process, ResultRef, Stage, Step, StepInput, WorkItems } from './types.ts';
 
 /** The files of a process; parseProcess reads them back to an equal process. */
 export function processToFiles(process: Process): Map<string, string> {
@@ -24,7 +24,7 @@ export function stageToFiles(stage: Stage): Map<string, string> {
 export const toYaml = (value: unknown): string => stringify(value, { lineWidth: 100 });
 
 function processFile(process: Process): ProcessFile {
-  const { convergence, workItems } = process;
+  const { convergence, workItems, firstPage } = process;
   const gates = process.transitions.filter(
     (one, index) => one.gate || !isNeighbour(process, index),
   );
@@ -36,7 +36,8 @@ function processFile(process: Process): ProcessFile {
     ...(gates.length === 0 ? {} : { transitions: gates }),
     ...(isEmpty(process.overlay) ? {} : { overlay: process.overlay }),
     ...(isEmpty(process.domains) ? {} : { domains: process.domains }),
-    ...(process.results.length === 0 ? {} : { results: process.results.map(toRefFile) }),
+    ...(process.results.length === 0 ? {} : { results: process.results.map(resultFile) }),
+    ...(firstPage === null ? {} : { first_page: toRefFile(firstPage) }),
     ...(convergence === null
       ? {}
       : {
@@ -46,17 +47,11 @@ function processFile(process: Process): ProcessFile {
             ballots: toRefFile(convergence.ballots),
           },
         }),
-    ...(workItems === null
-      ? {}
-      : {
-          work_items: {
-            ...toRefFile(workItems),
-            items: workItems.items,
-            id: workItems.id,
-            title: workItems.title,
-          },
-        }),
+    ...(workItems.length === 0 ? {} : { work_items: workItems.map(workItemsFile) }),
     ...(process.writerAfter === null ? {} : { writer_after: process.writerAfter }),
+    ...(process.askStage === null ? {} : { ask_stage: process.askStage }),
+    ...(process.resultStage === null ? {} : { result_stage: process.resultStage }),
+    ...(process.depth === 'standard' ? {} : { depth: process.depth }),
   };
 }
 
@@ -73,11 +68,24 @@ const toRefFile = (ref: { stage: string; documentKey: string }) => ({
   document_key: ref.documentKey,
 });
 
+const resultFile = (ref: ResultRef) => ({
+  ...toRefFile(ref),
+  ...(ref.folder === null ? {} : { folder: ref.folder }),
+});
+
+const workItemsFile = ({ items, id, title, ...ref }: WorkItems) => ({
+  ...toRefFile(ref),
+  items,
+  id,
+  title,
+});
+
 function stageFile(stage: Stage): StageFile {
   return {
     key: stage.key,
     name: stage.name,
     ...(stage.description === '' ? {} : { description: stage.description }),
+    ...(stage.lanes === 'all' ? {} : { lanes: stage.lanes }),
     ...(stage.seedPrompt === null ? {} : { seed_prompt: stage.seedPrompt }),
     ...(stage.origin === null ? {} : { origin: stage.origin }),
     steps: stage.steps.map((step) => stepFile(step, stage.key)),
@@ -92,7 +100,10 @@ function stepFile(step: Step, stageKey: string): StageFile['steps'][number] {
     job_type: step.jobType,
     granularity: step.granularity,
     ...(step.forEach === null ? {} : { for_each: step.forEach }),
-    prompt: step.prompt,
+    ...(step.prompt === null ? {} : { prompt: step.prompt }),
+    ...(step.compute === null ? {} : { compute: step.compute }),
+    ...(step.checks.length === 0 ? {} : { checks: step.checks }),
+    ...(step.alone === 'run' ? {} : { alone: step.alone }),
     inputs: step.inputs.map((input) => inputFile(input, stageKey)),
     output: {
       kind: output.kind,

@@ -20,6 +20,14 @@ export const INPUT_TYPES = [
 ] as const;
 export type InputType = (typeof INPUT_TYPES)[number];
 
+/** How much a run writes; contracts give the words for each. */
+export const DEPTHS = ['brief', 'standard', 'full'] as const;
+export type Depth = (typeof DEPTHS)[number];
+
+/** What code makes in place of a model; generation/compute.ts has one function for each. */
+export const COMPUTATIONS = ['copy', 'collect', 'checks'] as const;
+export type Computation = (typeof COMPUTATIONS)[number];
+
 /** One thing that a step reads; every default of the file format is filled in. */
 export type StepInput = {
   /** Unique within the step; `for_each` and prompts refer to the input by it. */
@@ -64,7 +72,14 @@ export type Step = {
   readonly granularity: Granularity;
   /** Name of the input that drives the fan-out. */
   readonly forEach: string | null;
-  readonly prompt: string;
+  /** Path of the prompt within the stage folder; null where code makes the document. */
+  readonly prompt: string | null;
+  /** What code does in place of a model; null where a model writes. */
+  readonly compute: Computation | null;
+  /** Defects that code looks for in the answer; they go back to the writer once. */
+  readonly checks: readonly string[];
+  /** What happens in a run of one participant, where there is nothing to merge or to rank. */
+  readonly alone: 'run' | 'copy' | 'skip';
   readonly output: StepOutput;
   readonly inputs: readonly StepInput[];
   /** Steps of the same stage to wait for beside those that the inputs name. */
@@ -96,6 +111,8 @@ export type ContractNode = {
   readonly 'x-cites'?: boolean;
   /** Code writes this field after the call; a model never sees it. */
   readonly 'x-fill'?: FillSource;
+  /** At the root of a contract: how many words the document should have. */
+  readonly 'x-words'?: number | Readonly<Record<Depth, number>>;
 };
 
 export const FILL_SOURCES = [
@@ -124,6 +141,8 @@ export type Stage = {
   readonly key: string;
   readonly name: string;
   readonly description: string;
+  /** Who takes part: everybody, or only the participant that the ballots chose. */
+  readonly lanes: 'all' | 'chosen';
   /** Path of the template of the stage's seed prompt; null where nothing reads one. */
   readonly seedPrompt: string | null;
   readonly steps: readonly Step[];
@@ -141,6 +160,9 @@ export type Overlay = {
 };
 
 export type DocumentRef = { readonly stage: string; readonly documentKey: string };
+
+/** A document that people read first, and the folder that the export puts it into. */
+export type ResultRef = DocumentRef & { readonly folder: string | null };
 
 /** How the lanes' rankings of the rival documents are read, to choose one lane. */
 export type Convergence = {
@@ -173,11 +195,19 @@ export type Process = {
   readonly domains: Readonly<Record<string, Overlay>>;
   /** Text of shared/*.md by path within the process folder. */
   readonly shared: Readonly<Record<string, string>>;
-  readonly results: readonly DocumentRef[];
+  readonly results: readonly ResultRef[];
+  /** The document that becomes the first page of the folder; null where code writes one. */
+  readonly firstPage: DocumentRef | null;
   readonly convergence: Convergence | null;
-  readonly workItems: WorkItems | null;
+  /** The first of these that a run makes fills `Pending/`. */
+  readonly workItems: readonly WorkItems[];
   /** The stage after which a run may go on in one lane alone; null where it may not. */
   readonly writerAfter: string | null;
+  /** The stage that asks the requester first; it runs only where a person is there to answer. */
+  readonly askStage: string | null;
+  /** The stage that writes the result for people; a run may leave it out. */
+  readonly resultStage: string | null;
+  readonly depth: Depth;
 };
 
 /** The kinds of defects. */

@@ -20,10 +20,12 @@ export function checkProcessFile(validation: Validation): void {
     requireDocument(validation, ref, ['results', index]);
   }
   checkConvergence(validation);
-  if (process.workItems !== null) {
-    const { items, id, title } = process.workItems;
-    checkRecordList(validation, process.workItems, ['work_items'], 'items', items, { id, title });
+  if (process.firstPage !== null) requireDocument(validation, process.firstPage, ['first_page']);
+  for (const [index, one] of process.workItems.entries()) {
+    const { items, id, title } = one;
+    checkRecordList(validation, one, ['work_items', index], 'items', items, { id, title });
   }
+  checkNamedStages(validation, keys);
   checkWriterAfter(validation, keys);
 }
 
@@ -35,6 +37,23 @@ function checkWriterAfter({ process, add }: Validation, keys: readonly string[])
   } else if (keys.at(-1) === writerAfter) {
     const message = `${writerAfter} is the last stage; nothing is left for one lane alone`;
     add('transition_invalid', FILE, ['writer_after'], message);
+  }
+}
+
+/** The stages that a run may leave out exist, and somebody is chosen before a chosen lane works. */
+function checkNamedStages({ process, add }: Validation, keys: readonly string[]): void {
+  for (const [field, stage] of [
+    ['ask_stage', process.askStage],
+    ['result_stage', process.resultStage],
+  ] as const) {
+    if (stage === null || keys.includes(stage)) continue;
+    add('reference_unknown', FILE, [field], `there is no stage ${stage}`);
+  }
+  const voted = keys.indexOf(process.convergence?.ballots.stage ?? '');
+  for (const [at, stage] of process.stages.entries()) {
+    if (stage.lanes === 'all' || (voted >= 0 && voted < at)) continue;
+    const message = `lanes: chosen needs a convergence whose ballots come before ${stage.key}`;
+    add('field_invalid', `${stage.key}/stage.yaml`, ['lanes'], message);
   }
 }
 
@@ -75,7 +94,7 @@ function checkRecordList(
 ): void {
   const contract = requireDocument(validation, ref, path);
   if (contract === undefined) return;
-  const base = path.slice(0, 1);
+  const base = path.filter((part) => part !== 'ballots');
   const list = followPath(contract, dotted);
   const known = list?.items?.properties;
   if (known === undefined) {

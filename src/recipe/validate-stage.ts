@@ -78,6 +78,9 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
     const message = `${step.output.contract} does not exist`;
     add('file_missing', ['output', 'contract'], message);
   }
+  if ((step.prompt === null) === (step.compute === null)) {
+    add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
+  }
   const known = activeSteps(stage).map((one) => one.key);
   for (const [index, key] of step.after.entries()) {
     if (!known.includes(key)) {

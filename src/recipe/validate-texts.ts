@@ -39,8 +39,10 @@ export function checkTexts(validation: Validation, stage: Stage): void {
   }
   for (const [index, step] of stage.steps.entries()) {
     if (step.skip) continue;
-    if (texts[step.prompt] === undefined) missing(['steps', index, 'prompt'], step.prompt);
-    else checkPrompt(check, step.prompt, promptShape(step));
+    if (step.prompt !== null) {
+      if (texts[step.prompt] === undefined) missing(['steps', index, 'prompt'], step.prompt);
+      else checkPrompt(check, step.prompt, promptShape(step));
+    }
     const { template } = step.output;
     const contract = stage.contracts[step.output.contract];
     if (template === null) continue;

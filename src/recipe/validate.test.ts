@@ -228,18 +228,18 @@ const DEFECTS: readonly Defect[] = [
   {
     title: 'work items that are no list of records',
     changes: [['process.yaml', 'results:', `${workItems('options.name', 'name')}\nresults:`]],
-    issue: ['reference_unknown', 'process.yaml', 11, 'work_items.items'],
+    issue: ['reference_unknown', 'process.yaml', 11, 'work_items[0].items'],
   },
   {
     title: 'a field that work items do not have',
     changes: [['process.yaml', 'results:', `${workItems('options', 'gone')}\nresults:`]],
-    issue: ['reference_unknown', 'process.yaml', 11, 'work_items.title'],
+    issue: ['reference_unknown', 'process.yaml', 11, 'work_items[0].title'],
   },
 ];
 
 function workItems(items: string, title: string): string {
   const document = 'stage: propose, document_key: proposal';
-  return `work_items: { ${document}, items: ${items}, id: name, title: ${title} }`;
+  return `work_items: [{ ${document}, items: ${items}, id: name, title: ${title} }]`;
 }
 
 function changed(changes: readonly Change[]): Map<string, string> {
@@ -338,7 +338,10 @@ describe('validation', () => {
 
   test('locates defects of a process that has no files yet', () => {
     const process = loadProcess(documentedExample());
-    const broken = { ...process, results: [{ stage: 'challenge', documentKey: 'gone' }] };
+    const broken = {
+      ...process,
+      results: [{ stage: 'challenge', documentKey: 'gone', folder: null }],
+    };
     expect(validateProcess(broken)).toMatchObject([
       { code: 'reference_unknown', file: 'process.yaml', field: 'results[0].document_key' },
     ]);

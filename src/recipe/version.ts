@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { DialecticError } from '../platform/errors.ts';
+import { completeProcess } from './complete-process.ts';
 import type { Process, Stage, Step } from './types.ts';
 
 /** JSON with sorted keys: one text for one content, whatever the order of its fields. */
@@ -18,7 +19,7 @@ export function hashStep(stage: Stage, step: Step): string {
   const { origin: _origin, ...content } = step;
   return hash({
     step: content,
-    prompt: stage.files[step.prompt] ?? null,
+    prompt: step.prompt === null ? null : (stage.files[step.prompt] ?? null),
     contract: stage.contracts[step.output.contract] ?? null,
     template: step.output.template === null ? null : (stage.files[step.output.template] ?? null),
   });
@@ -61,7 +62,7 @@ export function processFromVersion(
   manifest: ProcessManifest,
   stages: Readonly<Record<string, Stage>>,
 ): Process {
-  return {
+  return completeProcess({
     ...manifest,
     stages: manifest.stages.map((part) => {
       const stage = stages[part.hash];
@@ -73,5 +74,5 @@ export function processFromVersion(
         { details: { stage: part.key, hash: part.hash } },
       );
     }),
-  };
+  });
 }

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { appendEvents } from '../db/events.ts';
 import { DialecticError } from '../platform/errors.ts';
+import { runningStages } from '../recipe/configure-process.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
 import { openStage } from './stages.ts';
@@ -12,7 +13,10 @@ export async function closeStage(
   stageKey: string,
 ): Promise<void> {
   const next = nextStage(session, stageKey);
-  if (next === undefined) return finish(tx, session);
+  const voted = session.process.convergence?.ballots.stage === stageKey;
+  // A stage of the chosen lane may follow, so the votes count as soon as they are there.
+  if (voted || next === undefined) await converge(tx, session);
+  if (next === undefined) return setStatus(tx, session, 'completed', {});
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
   if (session.reviewStages || gate) {
     await setStatus(tx, session, 'awaiting_review', { stage: stageKey, next });
@@ -23,13 +27,8 @@ export async function closeStage(
 
 function nextStage(session: SessionView, stageKey: string): string | undefined {
   if (session.untilStage === stageKey) return undefined;
-  const stages = session.process.stages.map((stage) => stage.key);
+  const stages = runningStages(session.process).map((stage) => stage.key);
   return stages[stages.indexOf(stageKey) + 1];
-}
-
-async function finish(tx: Transaction, session: SessionView): Promise<void> {
-  await converge(tx, session);
-  await setStatus(tx, session, 'completed', {});
 }
 
 async function setStatus(
@@ -78,7 +77,7 @@ export async function iterateSession(database: Database, tenantId: string, sessi
        where tenant_id = $1 and id = $2`,
       [tenantId, sessionId],
     );
-    const stageKey = session.process.stages[0]!.key;
+    const stageKey = runningStages(session.process)[0]!.key;
     await openStage(tx, { tenantId, sessionId, stageKey });
   });
 }

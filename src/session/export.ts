@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
+import { runningStages } from '../recipe/configure-process.ts';
 import { addCalls, readCalls } from './export-calls.ts';
 import type { SessionLane, SessionView } from './read.ts';
 import { writeReadme } from './readme.ts';
@@ -51,6 +52,7 @@ export async function exportSession(
   session: SessionView,
 ): Promise<ExportedSession> {
   const order = session.process.stages.map(({ key }) => key);
+  const numbers = runningStages(session.process).map(({ key }) => key);
   const rows = (await readRows(tx, session)).toSorted(
     (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
   );
@@ -62,7 +64,7 @@ export async function exportSession(
     const place = {
       session: session.id.slice(-12),
       iteration: row.iteration,
-      stageNumber: session.process.stages.findIndex(({ key }) => key === row.stage_key) + 1,
+      stageNumber: numbers.indexOf(row.stage_key) + 1,
       stage: row.stage_key,
     };
     if (row.kind === 'seed_prompt') {
@@ -205,17 +207,20 @@ function addWorkItems(
   rows: readonly DocumentRow[],
   files: Map<string, string>,
 ) {
-  const { workItems } = session.process;
-  if (!workItems || session.chosenLaneId === null) return;
-  const plan = rows.find(
-    (row) =>
-      row.stage_key === workItems.stage &&
-      row.document_key === workItems.documentKey &&
-      row.lane_id === session.chosenLaneId &&
-      row.iteration === session.iteration,
-  );
-  if (!plan) return;
-  for (const { id, title, item } of readWorkItems(workItems, plan.content)) {
+  if (session.chosenLaneId === null) return;
+  const plans = session.process.workItems.flatMap((workItems) => {
+    const plan = rows.find(
+      (row) =>
+        row.stage_key === workItems.stage &&
+        row.document_key === workItems.documentKey &&
+        row.lane_id === session.chosenLaneId &&
+        row.iteration === session.iteration,
+    );
+    return plan ? [{ workItems, plan }] : [];
+  });
+  const [first] = plans;
+  if (!first) return;
+  for (const { id, title, item } of readWorkItems(first.workItems, first.plan.content)) {
     const name = `${id}.md`.replaceAll('/', '-');
     const lines = Object.entries(item).map(([key, value]) => {
       const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);

@@ -99,9 +99,11 @@ export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[
   }));
 }
 
-/** After the stage that the process names, a chosen writer goes on alone. */
+/** Everybody, the lane that was chosen, or, after the stage that the process names, one writer. */
 function lanesOf(session: SessionView, stageKey: string) {
-  const { process, writerLaneId, lanes } = session;
+  const { process, writerLaneId, chosenLaneId, lanes } = session;
+  const stage = process.stages.find((one) => one.key === stageKey);
+  if (stage?.lanes === 'chosen') return lanes.filter((lane) => lane.id === chosenLaneId);
   const order = process.stages.map((stage) => stage.key);
   const from = process.writerAfter ? order.indexOf(process.writerAfter) : -1;
   const alone = writerLaneId !== null && from >= 0 && order.indexOf(stageKey) > from;

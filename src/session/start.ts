@@ -4,6 +4,7 @@ import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { runningStages } from '../recipe/configure-process.ts';
 import type { Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 import { saveRecipe } from './recipe-store.ts';
@@ -63,7 +64,7 @@ export async function startRun(database: Database, run: NewRun): Promise<Started
     await openStage(tx, {
       tenantId: run.tenantId,
       sessionId,
-      stageKey: run.process.stages[0]!.key,
+      stageKey: runningStages(run.process)[0]!.key,
     });
     await run.alsoWrite?.(tx, { projectId, sessionId });
     return { projectId, sessionId };

@@ -15,7 +15,7 @@ export type RunShape = {
   readonly writer?: number | null;
 };
 
-/** One call that the planners will make, with all that is known of it beforehand. */
+/** One document that the planners will ask a model, or code, for. */
 export type ForeseenCall = {
   readonly job: PlannedJob;
   readonly stage: Stage;
@@ -23,7 +23,7 @@ export type ForeseenCall = {
   readonly model: string;
 };
 
-/** Every call of a run in the order of the debate, by the planners themselves. */
+/** Every document of a run in the order of the debate, by the planners themselves. */
 export function foreseeCalls(shape: RunShape): ForeseenCall[] {
   const { models, writer } = shape;
   const process = cutAfter(shape.process, shape.untilStage ?? null);

@@ -32,6 +32,9 @@ const TYPICAL = {
   whole: { EXECUTE: 12_500, PLAN: 22_500 },
 } as const;
 
+/** A word of a planning document with its space, its quotes and its share of the keys. */
+const CHARACTERS_PER_WORD = 8;
+
 /** Prose with about as many tokens to the character as planning documents have. */
 const PROSE =
   'The service keeps each booking with its responsible owner (role, reason), reports changed ' +
@@ -55,7 +58,13 @@ export function expectContent(stage: Stage, step: Step): Record<string, unknown>
   const guided = step.jobType === 'PLAN' ? stepsGuidedBy(stage, step) : [];
   const documents = guided.map((one) => describeDocument(stage, one));
   const single = fillContract(contract, documents, 1);
-  const scale = Math.sqrt(TYPICAL.whole[step.jobType] / asAnswer(single).length);
+  const { words } = describeDocument(stage, step);
+  const length = asAnswer(single).length;
+  // A prompt that asks for a number of words is followed; else the rule above.
+  const scale =
+    words > 0
+      ? (words * CHARACTERS_PER_WORD) / length
+      : Math.sqrt(TYPICAL.whole[step.jobType] / length);
   return fillContract(contract, documents, scale);
 }
 

@@ -26,7 +26,8 @@ type LoadedCall = { readonly call: ForeseenCall; readonly loads: Loads };
 
 /** Adds up what the calls of a run will take, for each stage and each model. */
 export function estimateRun(input: EstimateInput): Estimate {
-  const loaded = loadCalls(input);
+  // What code makes is measured as an input of later prompts, but is no call.
+  const loaded = loadCalls(input).filter(({ call }) => call.step.compute === null);
   const sumBy = (key: (call: ForeseenCall) => string): [ForeseenCall, Amounts][] =>
     [...Map.groupBy(loaded, ({ call }) => key(call)).values()].map((list) => [
       list[0]!.call,

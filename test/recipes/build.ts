@@ -58,6 +58,9 @@ export function step(
     granularity,
     forEach: null,
     prompt: 'prompts/any.md',
+    compute: null,
+    checks: [],
+    alone: 'run',
     output: {
       kind: jobType === 'PLAN' ? 'header_context' : 'document',
       documentKey,
@@ -88,6 +91,7 @@ export function stage(key: string, steps: readonly Step[]): Stage {
     key,
     name: key,
     description: '',
+    lanes: 'all',
     seedPrompt: 'prompts/seed.md',
     steps,
     contracts: { 'contracts/any.yaml': CONTRACT },
@@ -115,7 +119,11 @@ export function processOf(key: string, stages: readonly Stage[]): Process {
     shared: {},
     results: [],
     convergence: null,
-    workItems: null,
+    firstPage: null,
+    workItems: [],
     writerAfter: null,
+    askStage: null,
+    resultStage: null,
+    depth: 'standard',
   };
 }
