@@ -45,8 +45,8 @@ export function showCommand(verb: 'show' | 'export'): Command {
       printResult(options.json === true, { ...result, notices: own }, [
         `${id} ${result.status}: ${result.calls} calls, ${result.documents.length} documents`,
         ...result.documents.map(
-          ({ stage, key, lane, model, version }) =>
-            `  ${stage}/${key} v${version} · lane ${lane} ${model}`,
+          (document) =>
+            `  ${document.shortId}  ${document.name} v${document.version} · ${document.model}`,
         ),
         ...own.map((notice) => `! ${notice.message}`),
       ]);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { choosePerson } from '../session/converge.ts';
-import { addFeedback } from '../session/feedback.ts';
+import { addFeedback, type FeedbackReading } from '../session/feedback.ts';
 import { readSession } from '../session/read.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
@@ -23,10 +23,10 @@ const withCommon = (command: Command): Command =>
 /** `dialectic feedback`: what a person says about a stage or a document. */
 export function feedbackCommand(): Command {
   return withCommon(new Command('feedback'))
-    .description('say something about a stage or a document; the next stage reads it')
+    .description('say something about a stage or a document; the next stage or pass reads it')
     .argument('<stage>')
     .argument('<text>')
-    .option('-d, --document <id>', 'the document it is about')
+    .option('-d, --document <name>', 'the document it is about: key, key@lane or id, as in show')
     .action((stage: string, text: string, options: Options) => give(stage, text, options));
 }
 
@@ -44,15 +44,21 @@ export function answerCommand(): Command {
 
 async function give(stageKey: string, text: string, options: Options): Promise<void> {
   await withStore(options.data, async (store) => {
-    const { id } = await findSession(store, options.session);
-    const feedbackId = await store.database.asTenant(store.tenantId, async (tx) => {
-      const session = await readSession(tx, store.tenantId, id);
-      const { document = null, question = null } = options;
-      return addFeedback(tx, session, { stageKey, text, documentId: document, question });
-    });
-    const line = `Noted for ${stageKey}; what runs next reads it.`;
-    printResult(options.json === true, { session: id, feedback: feedbackId }, [line]);
+    const { id, iteration } = await findSession(store, options.session);
+    const { document = null, question = null } = options;
+    const given = await store.database.asTenant(store.tenantId, (tx) =>
+      addFeedback(tx, { tenantId: store.tenantId, id }, { stageKey, text, document, question }),
+    );
+    const { readBy } = given;
+    const result = { session: id, feedback: given.id, readBy };
+    printResult(options.json === true, result, [describeReading(readBy, iteration)]);
   });
+}
+
+/** Where it will be read, and the command that gets there. */
+function describeReading({ stage, iteration, steps }: FeedbackReading, current: number): string {
+  const where = `Noted. Stage ${stage} of pass ${iteration} reads it (${steps.join(', ')})`;
+  return iteration > current ? `${where}. Start that pass with: dialectic iterate` : `${where}.`;
 }
 
 /** `dialectic choose`: the lane that the results follow. */

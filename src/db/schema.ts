@@ -207,6 +207,7 @@ export type Schema = {
     question: string | null;
     body: string;
     created_at: Now;
+    stage_run_id: string | null;
   };
   stage_runs: {
     tenant_id: string;

@@ -89,6 +89,7 @@ type DocumentRow = {
   contribution_id: string | null;
   source_group: string | null;
   relationships: Record<string, string>;
+  addressee: { stage: string; iteration: number } | null;
 };
 
 /** The current version of everything that the steps of a session can be given. */
@@ -99,17 +100,23 @@ export async function readSources(
 ): Promise<SourceDocument[]> {
   const rows = await tx.query<DocumentRow>(
     `select id, identity, kind, stage_key, document_key, iteration, lane_id, contribution_id,
-       source_group, relationships
+       source_group, relationships, null::jsonb as addressee
      from documents where tenant_id = $1 and session_id = $2 and not superseded
      union all
      select f.id, 'feedback/' || f.iteration || '/' || f.stage_key || '/'
          || coalesce(d.identity, '') || '/' || f.id, 'feedback', f.stage_key,
-       d.document_key, f.iteration, d.lane_id, null, d.source_group, '{}'::jsonb
-     from feedback f left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
+       d.document_key, f.iteration, d.lane_id, null, d.source_group, '{}'::jsonb,
+       case when r.id is not null
+         then jsonb_build_object('stage', r.stage_key, 'iteration', r.iteration) end
+     from feedback f join sessions s on s.tenant_id = f.tenant_id and s.id = f.session_id
+     left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
+     left join stage_runs r on r.tenant_id = f.tenant_id and r.id = f.stage_run_id
      where f.tenant_id = $1 and f.session_id = $2
+       -- What is said while a stage runs waits for the next one: inputs never depend on timing.
+       and (f.iteration < s.iteration or f.stage_run_id is not null)
      union all
      select r.id, 'project_resource/' || r.kind || '/' || r.name, 'project_resource', null, r.kind,
-       1, null, null, null, '{}'::jsonb
+       1, null, null, null, '{}'::jsonb, null
      from resources r join sessions s on s.tenant_id = r.tenant_id and s.project_id = r.project_id
      where r.tenant_id = $1 and s.id = $2`,
     [tenantId, sessionId],
@@ -125,5 +132,6 @@ export async function readSources(
     contributionId: row.contribution_id,
     sourceGroup: row.source_group,
     relationships: row.relationships,
+    addressee: row.addressee,
   }));
 }

@@ -1,4 +1,5 @@
 import type { ModelMessage, ModelRequest } from '../models/types.ts';
+import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
 import { toWords } from '../recipe/markdown-blocks.ts';
@@ -133,7 +134,14 @@ function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembl
     inputs: byName,
     ...(header && { header: readHeader(header.content, planned.documentKey) }),
   });
-  return prompt.trim();
+  return `${prompt.trim()}${speakOfFeedback(byName[GIVEN_FEEDBACK] ?? [])}`;
+}
+
+/** What the step's own prompt cannot say of feedback that none of its inputs names. */
+function speakOfFeedback(pieces: readonly PromptInput[]): string {
+  if (pieces.length === 0) return '';
+  const names = pieces.map(({ label }) => `- ${label}`).join('\n');
+  return `\n\n## What people said\n\n${names}\n\nPeople have read the work so far; their words stand above in \`<feedback>\`. Comments and answers from people outrank every document and every participant. Carry out each one as far as it concerns this document, or say in the fitting section why it cannot be carried out. An answered question is settled: use the answer and stop listing the question.`;
 }
 
 /**

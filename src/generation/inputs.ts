@@ -43,12 +43,14 @@ export async function loadInputs(
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const loaded: JobInput[] = [];
   for (const { name, ids } of planned.inputs) {
-    const input = step.inputs.find((one) => one.name === name)!;
+    const input = step.inputs.find((one) => one.name === name);
+    // Only the planner adds an input that the recipe does not name, and it is feedback.
+    const type = input?.type ?? 'feedback';
+    const readers = input ? countReaders(stage, input) : 0;
     for (const [index, id] of ids.entries()) {
       const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
-      const one = await loadOne(tx, tenantId, process, id, input.type);
-      const readers = countReaders(stage, input);
-      loaded.push({ ...one, name, type: input.type, readers, label: `${one.title}${mark}` });
+      const one = await loadOne(tx, tenantId, process, id, type);
+      loaded.push({ ...one, name, type, readers, label: `${one.title}${mark}` });
     }
   }
   return loaded;
@@ -77,7 +79,7 @@ async function loadOne(
   id: string,
   type: JobInput['type'],
 ): Promise<Loaded> {
-  if (type === 'feedback') return loadFeedback(tx, tenantId, id);
+  if (type === 'feedback') return loadFeedback(tx, tenantId, process, id);
   if (type === 'project_resource') return loadResource(tx, tenantId, id);
   const [row] = await tx.query<Row>(
     `select id, kind, stage_key, step_key, document_key, identity, content, markdown_hash
@@ -102,14 +104,37 @@ async function loadOne(
   return { ...base, title: describeDocument(stage, step).title, text, content };
 }
 
-async function loadFeedback(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {
-  const [row] = await tx.query<{ stage_key: string; question: string | null; body: string }>(
-    'select stage_key, question, body from feedback where tenant_id = $1 and id = $2',
+type FeedbackRow = {
+  stage_key: string;
+  document_key: string | null;
+  question: string | null;
+  body: string;
+};
+
+async function loadFeedback(
+  tx: Transaction,
+  tenantId: string,
+  process: Process,
+  id: string,
+): Promise<Loaded> {
+  const [row] = await tx.query<FeedbackRow>(
+    `select f.stage_key, d.document_key, f.question, f.body from feedback f
+     left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
+     where f.tenant_id = $1 and f.id = $2`,
     [tenantId, id],
   );
-  const { stage_key: stage, question, body } = row!;
-  const text = question ? `Question: ${question}\nAnswer: ${body}` : body;
-  return { stage, document_key: '', order: `998/${id}`, title: 'Feedback', text, content: null };
+  const { stage_key, document_key, question, body } = row!;
+  const stage = process.stages.find((one) => one.key === stage_key)!;
+  const step = stage.steps.find((one) => one.output.documentKey === document_key);
+  const subject = step ? describeDocument(stage, step).title : stage.name;
+  return {
+    stage: stage_key,
+    document_key: document_key ?? '',
+    order: `998/${id}`,
+    title: question ? `Answer on ${subject}` : `Feedback on ${subject}`,
+    text: question ? `Question: ${question}\nAnswer: ${body}` : body,
+    content: null,
+  };
 }
 
 async function loadResource(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {

@@ -25,10 +25,15 @@ export function addToIndex(index: DocumentIndex, document: SourceDocument): void
   }
 }
 
+const ADDRESSED = 'addressed feedback';
 const TIMELESS: readonly SourceDocument['kind'][] = ['source_digest', 'project_resource'];
 
 function keysOf(document: SourceDocument): string[] {
-  const { kind, stage, documentKey, iteration } = document;
+  const { kind, stage, documentKey, iteration, addressee } = document;
+  if (addressee) {
+    const own = toKey(kind, stage, documentKey, iteration);
+    return [own, toKey(ADDRESSED, addressee.stage, null, addressee.iteration)];
+  }
   if (!TIMELESS.includes(kind)) return [toKey(kind, stage, documentKey, iteration)];
   const all = toKey(kind, null, null, 0);
   return documentKey === null ? [all] : [all, toKey(kind, null, documentKey, 0)];
@@ -36,6 +41,13 @@ function keysOf(document: SourceDocument): string[] {
 
 const toKey = (kind: string, stage: string | null, key: string | null, pass: number): string =>
   `${kind}\n${pass}\n${stage ?? ''}\n${key ?? ''}`;
+
+/** The feedback that a stage has to take up in a pass. */
+export const feedbackFor = (
+  index: DocumentIndex,
+  stage: string,
+  iteration: number,
+): readonly SourceDocument[] => index.get(toKey(ADDRESSED, stage, null, iteration)) ?? [];
 
 /** What an input selects for a lane, in an order that does not depend on arrival or random ids. */
 export function selectForInput(

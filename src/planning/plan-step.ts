@@ -4,6 +4,7 @@ import { isProduced } from '../recipe/edges.ts';
 import { inheritRelationships, lineageOfMerge, selectAnchor } from './anchor.ts';
 import { compareText, type DocumentIndex, indexDocuments } from './document-index.ts';
 import { type Gathered, gatherInputs, refuse } from './gather.ts';
+import { giveFeedback } from './give-feedback.ts';
 import { type JobDraft, STRATEGIES } from './strategies.ts';
 import type { PlannedJob, PlanRequest, StepPlan } from './types.ts';
 
@@ -22,7 +23,7 @@ export function planIndexed(request: PlanRequest, index: DocumentIndex): StepPla
   const rule = anchorRule(gathered.step);
   const jobs = drafts.map((draft) => finishJob(gathered, rule, draft));
   if (jobs.length === 0) refuseEmpty(gathered);
-  return { jobs, missing: gathered.missing };
+  return { jobs: giveFeedback(request, gathered.step, jobs, index), missing: gathered.missing };
 }
 
 /** Policies may leave jobs out, but a step that makes none has not been done. */

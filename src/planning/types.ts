@@ -27,6 +27,8 @@ export type SourceDocument = {
   readonly sourceGroup: string | null;
   /** Stage key to anchor, as saved with the contribution. */
   readonly relationships: Readonly<Record<string, string>>;
+  /** Of feedback: the stage and pass that has to take it up, whatever its steps' inputs name. */
+  readonly addressee?: { readonly stage: string; readonly iteration: number } | null;
 };
 
 export type Lane = { readonly id: string; readonly ordinal: number };
@@ -70,7 +72,7 @@ export type PlannedJob = {
   readonly iteration: number;
   readonly documentKey: string;
   readonly outputKind: Step['output']['kind'];
-  /** In the order of the step's inputs; ids by lane ordinal, then identity. */
+  /** In the order of the step's inputs; ids by lane ordinal, then identity. Last `+feedback`. */
   readonly inputs: readonly PlannedInput[];
   /** All ids once, sorted. */
   readonly inputIds: readonly string[];

@@ -1,42 +1,138 @@
 import type { Transaction } from '../db/database.ts';
+import { readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
-import type { SessionView } from './read.ts';
+import { findStage } from '../recipe/edges.ts';
+import { findDocument } from './name-document.ts';
+import { readSession, type SessionView } from './read.ts';
 
 export type NewFeedback = {
   readonly stageKey: string;
-  /** The document it is about; null = the stage as a whole. */
-  readonly documentId?: string | null;
+  /** The document it is about, by id, short id or name; null = the stage as a whole. */
+  readonly document?: string | null;
   /** The open question that it answers. */
   readonly question?: string | null;
   readonly text: string;
 };
 
-/** Notes what a person says; the next stage's steps that read feedback are given it. */
+/** Where a piece of feedback is going to stand in the prompts. */
+export type FeedbackReading = {
+  readonly stage: string;
+  readonly iteration: number;
+  readonly steps: readonly string[];
+};
+
+export type GivenFeedback = { readonly id: string; readonly readBy: FeedbackReading };
+
+/** Notes what a person says, or refuses what no prompt of this session would ever hold. */
 export async function addFeedback(
   tx: Transaction,
-  session: SessionView,
+  place: Pick<SessionView, 'tenantId' | 'id'>,
   feedback: NewFeedback,
-): Promise<string> {
-  if (!session.process.stages.some((stage) => stage.key === feedback.stageKey)) {
-    throw new DialecticError('usage_invalid', `There is no stage ${feedback.stageKey}.`);
+): Promise<GivenFeedback> {
+  const { tenantId } = place;
+  // A stage that opens takes up what was given before: the two must not overlap.
+  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
+    tenantId,
+    place.id,
+  ]);
+  const session = await readSession(tx, tenantId, place.id);
+  if (feedback.text.trim() === '') {
+    throw new DialecticError('usage_invalid', 'The feedback is empty; give it a text.');
   }
-  if (feedback.text.trim() === '') throw new DialecticError('usage_invalid', 'Empty feedback.');
+  const stageKey = requireStage(session, feedback.stageKey);
+  const document = feedback.document
+    ? await findDocument(tx, session, stageKey, feedback.document)
+    : null;
+  const readBy = await findReading(tx, session, stageKey, document?.key ?? null);
   const id = newId();
   await tx.query(
     `insert into feedback
        (tenant_id, id, session_id, iteration, stage_key, document_id, question, body)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      session.tenantId,
+      tenantId,
       id,
       session.id,
       session.iteration,
-      feedback.stageKey,
-      feedback.documentId ?? null,
+      stageKey,
+      document?.id ?? null,
       feedback.question ?? null,
       feedback.text,
     ],
   );
-  return id;
+  return { id, readBy };
+}
+
+function requireStage({ process }: SessionView, key: string): string {
+  if (findStage(process, key)) return key;
+  const keys = process.stages.map((stage) => stage.key).join(', ');
+  throw new DialecticError('usage_invalid', `There is no stage ${key}; there are ${keys}.`);
+}
+
+/** The stage and the steps that take a piece up which is given now; refuses where none would. */
+export async function findReading(
+  tx: Transaction,
+  session: SessionView,
+  stageKey: string,
+  documentKey: string | null,
+): Promise<FeedbackReading> {
+  const { process, iteration, status } = session;
+  if (status === 'cancelled') {
+    throw new DialecticError('conflict', 'The session is cancelled; nothing would read feedback.');
+  }
+  if (!readsFeedback(process)) {
+    throw new DialecticError(
+      'conflict',
+      `No step of the process ${process.key} reads feedback, so nothing would come of it. Give a step an input of type feedback and start a new run.`,
+    );
+  }
+  const next = await nextStage(tx, session, stageKey);
+  const reading = next ? { stage: next, iteration } : { stage: stageKey, iteration: iteration + 1 };
+  const subject = { stage: stageKey, documentKey, iteration };
+  const stage = findStage(process, reading.stage)!;
+  const steps = stepsGiven(stage, subject, reading.iteration).map((step) => step.key);
+  if (steps.length === 0) {
+    throw new DialecticError(
+      'conflict',
+      `Every step of the stage ${reading.stage} is skipped; nothing would read feedback on ${stageKey}.`,
+    );
+  }
+  return { ...reading, steps };
+}
+
+/** The first stage that still opens in this pass and is not before the one that is spoken of. */
+async function nextStage(
+  tx: Transaction,
+  { tenantId, id, process, iteration, status }: SessionView,
+  stageKey: string,
+): Promise<string | undefined> {
+  if (status === 'completed') return undefined;
+  const opened = await tx.query<{ stage_key: string }>(
+    'select stage_key from stage_runs where tenant_id = $1 and session_id = $2 and iteration = $3',
+    [tenantId, id, iteration],
+  );
+  const order = process.stages.map((stage) => stage.key);
+  const last = Math.max(-1, ...opened.map((run) => order.indexOf(run.stage_key)));
+  return order[Math.max(last + 1, order.indexOf(stageKey))];
+}
+
+/**
+ * Ties to a stage that opens the feedback which it has to take up: all that was given in this pass
+ * on this stage or an earlier one, and what was said about this stage in earlier passes.
+ */
+export async function takeUpFeedback(
+  tx: Transaction,
+  { tenantId, id, process, iteration }: SessionView,
+  stageKey: string,
+  stageRunId: string,
+): Promise<void> {
+  const order = process.stages.map((stage) => stage.key);
+  const upToHere = order.slice(0, order.indexOf(stageKey) + 1);
+  await tx.query(
+    `update feedback set stage_run_id = $3
+     where tenant_id = $1 and session_id = $2 and stage_run_id is null
+       and ((iteration = $4 and stage_key = any($5)) or (iteration < $4 and stage_key = $6))`,
+    [tenantId, id, stageRunId, iteration, upToHere, stageKey],
+  );
 }

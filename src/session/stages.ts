@@ -7,6 +7,7 @@ import { createStageRun } from '../jobs/lanes.ts';
 import { newId } from '../platform/ids.ts';
 import { renderSeedPrompt } from '../recipe/prompt.ts';
 import type { Stage } from '../recipe/types.ts';
+import { takeUpFeedback } from './feedback.ts';
 import { readFacts, readSession, type SessionView } from './read.ts';
 
 export type StagePlace = {
@@ -33,6 +34,7 @@ export async function openStage(tx: Transaction, place: StagePlace): Promise<voi
   ]);
   const stageRunId = await createStageRun(tx, { tenantId, sessionId, iteration, stageKey });
   await saveSeedPrompt(tx, session, stage);
+  await takeUpFeedback(tx, session, stageKey, stageRunId);
   const payload: StagePayload = { stage: stageKey, iteration };
   await enqueueJobs(tx, [
     {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Transaction } from '../db/database.ts';
 import type { ExportedDocument } from './export.ts';
+import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
 /** What a run leaves behind, for programs. */
@@ -17,6 +18,10 @@ export type RunResult = {
   }[];
   readonly calls: number;
   readonly documents: readonly {
+    readonly id: string;
+    /** The end of the id, and `stage/key@lane`: other verbs take either. */
+    readonly shortId: string;
+    readonly name: string;
     readonly stage: string;
     readonly key: string;
     readonly model: string;
@@ -83,6 +88,9 @@ export async function summarise(
     }),
     calls: usage!.calls,
     documents: documents.map((document) => ({
+      id: document.id,
+      shortId: shortId(document.id),
+      name: nameOf({ ...document, lane: document.lane.ordinal }),
       stage: document.stage,
       key: document.key,
       model: document.lane.model,

@@ -87,6 +87,7 @@ feedback.document_id uuid
 feedback.question text
 feedback.body text not null
 feedback.created_at timestamp with time zone not null default app_now()
+feedback.stage_run_id uuid
 holds.tenant_id uuid not null
 holds.call_id uuid not null
 holds.purpose text not null
@@ -300,6 +301,7 @@ feedback feedback_body_check CHECK ((body <> ''::text))
 feedback feedback_pkey PRIMARY KEY (tenant_id, id)
 feedback feedback_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id)
 feedback feedback_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
+feedback feedback_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 holds holds_pkey PRIMARY KEY (tenant_id, call_id, purpose)
 holds holds_status_check CHECK ((status = ANY (ARRAY['held'::text, 'posted'::text, 'void'::text, 'expired'::text])))
 holds holds_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
@@ -397,6 +399,7 @@ CREATE UNIQUE INDEX events_pkey ON public.events USING btree (tenant_id, tx, id)
 CREATE INDEX events_topic ON public.events USING btree (tenant_id, topic, tx, id)
 CREATE INDEX feedback_of_session ON public.feedback USING btree (tenant_id, session_id)
 CREATE UNIQUE INDEX feedback_pkey ON public.feedback USING btree (tenant_id, id)
+CREATE INDEX feedback_waiting ON public.feedback USING btree (tenant_id, session_id) WHERE (stage_run_id IS NULL)
 CREATE INDEX holds_open ON public.holds USING btree (tenant_id, session_id) WHERE (status = 'held'::text)
 CREATE UNIQUE INDEX holds_pkey ON public.holds USING btree (tenant_id, call_id, purpose)
 CREATE INDEX jobs_at_barrier ON public.jobs USING btree (stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
