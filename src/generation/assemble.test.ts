@@ -104,35 +104,18 @@ describe('a request', () => {
 });
 
 describe('a later turn', () => {
-  const soFar = '{"text": "half a';
-
-  test('to go on is the same conversation with the answer so far, without a schema', () => {
+  test('to go on is the same conversation, and has no schema', () => {
     const before = assemble();
-    const after = assemble({ turn: { kind: 'continue', soFar } });
+    const after = assemble({ turn: { kind: 'continue', written: ['{"text": "half a'] } });
     expect(after.continues).toBe(true);
     expect(after.messages.slice(0, -2)).toEqual(before.messages);
-    expect(after.messages.at(-2)).toEqual({ role: 'assistant', content: soFar });
-    expect(after.messages.at(-1)!.content).toContain(`last characters are:\n${soFar}`);
-    expect(after.messages.at(-1)!.content).toMatch(/Deliverable: draft\/first$/);
+    expect(after.cacheablePrefixCount).toBe(before.cacheablePrefixCount);
   });
 
-  test('quotes no half of a letter', () => {
-    const cut = `{"text": "${'x'.repeat(50)}🍞${'y'.repeat(119)}`;
-    const { messages } = assemble({ turn: { kind: 'continue', soFar: cut } });
-    expect(messages.at(-1)!.content.isWellFormed()).toBe(true);
-  });
-
-  test('to write anew says what was wrong', () => {
-    const turn = { kind: 'repair', soFar, problems: '- `text` is empty' } as const;
+  test('to write anew has the schema again', () => {
+    const turn = { kind: 'repair', written: ['{'], problems: '- `text` is empty' } as const;
     const { messages, continues } = assemble({ turn });
     expect(continues).toBe(false);
     expect(messages.at(-1)!.content).toContain('- `text` is empty');
-  });
-
-  test('after an empty answer holds no empty turn', () => {
-    const turn = { kind: 'repair', soFar: ' ', problems: '- The answer is empty.' } as const;
-    const { messages } = assemble({ turn });
-    expect(messages.every(({ role }) => role === 'user')).toBe(true);
-    expect(messages.at(-1)!.content).toContain('The answer is empty.');
   });
 });

@@ -8,11 +8,7 @@ import type { Stage, Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import type { JobInput } from './inputs.ts';
 import { isRecord } from './json-reader.ts';
-
-/** What a turn after the first one asks for. */
-export type NextTurn =
-  | { readonly kind: 'continue'; readonly soFar: string }
-  | { readonly kind: 'repair'; readonly soFar: string; readonly problems: string };
+import { type NextTurn, turnMessages } from './turn-messages.ts';
 
 /** Shorter texts are not worth taking out of their place. */
 const LEAST_COMMON = 400;
@@ -46,7 +42,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   return {
     model,
     system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
-    messages: [...shared, ...ownTurns(own, turn, planned)],
+    messages: [...shared, ...turnMessages(own, turn, planned)],
     schema: { name, schema: { ...schemaForModel(contract), title: name } },
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
@@ -167,20 +163,4 @@ function readHeader(content: unknown, documentKey: string) {
     guidance: own ? toWords(own['content_to_include'] ?? own) : '',
     materials: toWords(record['system_materials'] ?? ''),
   };
-}
-
-/** What this step asks for, and in later turns what was said and what to do about it. */
-function ownTurns(prompt: string, turn: NextTurn | null, planned: PlannedJob): ModelMessage[] {
-  const ask = (...parts: readonly string[]): ModelMessage => ({
-    role: 'user',
-    content: [...parts, `Deliverable: ${planned.stage}/${planned.documentKey}`].join('\n\n'),
-  });
-  if (turn === null) return [ask(prompt)];
-  const request =
-    turn.kind === 'repair'
-      ? `This answer cannot be used:\n${turn.problems}\n\nWrite the whole JSON object again, corrected.`
-      : `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${turn.soFar.slice(-120).replace(/^[\udc00-\udfff]/, '')}`;
-  // Providers refuse a turn that says nothing.
-  if (turn.soFar.trim() === '') return [ask(prompt, request.replace('This', 'Your last'))];
-  return [ask(prompt), { role: 'assistant', content: turn.soFar }, ask(request)];
 }

@@ -3,12 +3,13 @@ import { readBlob } from '../documents/blobs.ts';
 import type { Job } from '../jobs/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { readFacts, readSession } from '../session/read.ts';
-import type { Assembly, NextTurn } from './assemble.ts';
+import type { Assembly } from './assemble.ts';
 import { findAbandoned } from './calls.ts';
 import { loadInputs } from './inputs.ts';
 import { joinChunks } from './join-chunks.ts';
 import { type ChainState, FIRST_TURN } from './judge.ts';
 import { parseOutput } from './parse-output.ts';
+import type { NextTurn } from './turn-messages.ts';
 
 /** The payload of an EXECUTE job; later links of its chain carry where it stands. */
 export type ExecutePayload = {
@@ -36,6 +37,8 @@ export type Standing = {
   readonly problems: string | null;
   /** The text of the current attempt. */
   readonly soFar: string;
+  /** The same text in the pieces that its chunks added. */
+  readonly written: readonly string[];
 };
 
 /** Everything that one EXECUTE job needs to know, read in one transaction. */
@@ -102,24 +105,26 @@ export function findStanding(
 ): Standing {
   const { state = FIRST_TURN, from = 1, problems = null } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  if (!own) return { state, from, problems, soFar: joinFrom(chunks, from) };
+  if (!own) return { state, from, problems, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
-  const text = joinFrom(chunks, start);
+  const joined = joinFrom(chunks, start);
+  const text = joined.soFar;
   const cut = parseOutput(text, { finished: false }).kind === 'truncated' && text !== '';
   const anew = !cut || chunks.at(-1)!.finishReason === 'content_filter';
   return anew
-    ? { state: FIRST_TURN, from: chunks.length + 1, problems: null, soFar: '' }
-    : { state: FIRST_TURN, from: start, problems: null, soFar: text };
+    ? { state: FIRST_TURN, from: chunks.length + 1, problems: null, soFar: '', written: [] }
+    : { state: FIRST_TURN, from: start, problems: null, ...joined };
 }
 
-const joinFrom = (chunks: readonly Chunk[], from: number): string =>
-  joinChunks(
-    chunks
-      .filter(({ ordinal }) => ordinal >= from)
-      .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' })),
-  ).text;
+function joinFrom(chunks: readonly Chunk[], from: number): Pick<Standing, 'soFar' | 'written'> {
+  const pieces = chunks
+    .filter(({ ordinal }) => ordinal >= from)
+    .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' }));
+  const { text, added } = joinChunks(pieces);
+  return { soFar: text, written: added };
+}
 
-function nextTurn({ problems, soFar }: Standing): NextTurn | null {
-  if (problems !== null) return { kind: 'repair', soFar, problems };
-  return soFar === '' ? null : { kind: 'continue', soFar };
+function nextTurn({ problems, soFar, written }: Standing): NextTurn | null {
+  if (problems !== null) return { kind: 'repair', written, problems };
+  return soFar.trim() === '' ? null : { kind: 'continue', written };
 }

@@ -51,7 +51,7 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
 
 function purposeOf({ problems, soFar }: Standing): CallPurpose {
   if (problems !== null) return 'repair';
-  return soFar === '' ? 'document' : 'continuation';
+  return soFar.trim() === '' ? 'document' : 'continuation';
 }
 
 async function call(

@@ -34,7 +34,8 @@ describe('joinChunks', () => {
   test('gives back any text that was cut anywhere', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, prose, jsonText), places, (text, at) => {
-        expect(join(cut(text, at, [0]))).toEqual({ text, refused: [] });
+        const chunks = cut(text, at, [0]);
+        expect(join(chunks)).toEqual({ text, added: chunks });
       }),
       { numRuns: 1_000 },
     );
@@ -47,7 +48,9 @@ describe('joinChunks', () => {
     });
     fc.assert(
       fc.property(jsonText, places, repeats, (text, at, back) => {
-        expect(join(cut(text, at, back)).text).toBe(text);
+        const whole = join(cut(text, at, back));
+        expect(whole.text).toBe(text);
+        expect(whole.added.join('')).toBe(text);
       }),
       { numRuns: 1_000 },
     );
@@ -66,18 +69,13 @@ describe('joinChunks', () => {
     }
   });
 
-  test('leaves out chunks that start anew and names them', () => {
+  test('takes nothing of a chunk that starts anew', () => {
     const text = JSON.stringify({
       content: { summary: words(0, 40), risks: words(40, 60) },
     });
-    const chunks = [
-      text.slice(0, 120),
-      text.slice(0, 120),
-      text.slice(120, 200),
-      text.slice(0, 60),
-      text.slice(200),
-    ];
-    expect(join(chunks)).toEqual({ text, refused: [1, 3] });
+    const [one, two, three] = [text.slice(0, 120), text.slice(120, 200), text.slice(200)];
+    const chunks = [one, one, two, text.slice(0, 60), three];
+    expect(join(chunks)).toEqual({ text, added: [one, '', two, '', three] });
   });
 });
 

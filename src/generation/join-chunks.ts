@@ -23,8 +23,11 @@ export type Piece = {
   readonly finished: boolean;
 };
 
-/** The assembled text and which chunks were refused. */
-export type Assembly = { readonly text: string; readonly refused: readonly number[] };
+export type Assembly = {
+  readonly text: string;
+  /** What each chunk added to the text, in order; repetitions and refused chunks add nothing. */
+  readonly added: readonly string[];
+};
 
 /** How far back a repetition is looked for. */
 const WINDOW = 8_000;
@@ -40,15 +43,14 @@ const TALK = /^\W*(sure|certainly|of course|okay|here|continu|resum|picking up|i
 
 /** Puts the chunks of a continuation chain together; a refused one adds nothing. */
 export function joinChunks(chunks: readonly Piece[]): Assembly {
-  const refused: number[] = [];
-  let text = chunks[0]?.text ?? '';
-  for (const [index, chunk] of chunks.entries()) {
-    if (index === 0) continue;
+  const added: string[] = [];
+  let text = '';
+  for (const chunk of chunks) {
     const joint = joinChunk(text, chunk.text, chunk.finished);
+    added.push(joint.text.slice(text.length));
     text = joint.text;
-    if (joint.kind === 'refused') refused.push(index);
   }
-  return { text, refused };
+  return { text, added };
 }
 
 /**

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DialecticError } from '../platform/errors.ts';
 import { retryAfterMsOf } from './classify-error.ts';
 import { readModelsConfig } from './config.ts';
+import { startServer } from './loopback.fixture.ts';
 import { createModelProvider } from './provider.ts';
 import type { ModelProvider, ModelRequest } from './types.ts';
 
@@ -16,6 +17,21 @@ const MODELS = [
   'compatible/any',
 ];
 const REPLY = '{"summary":"A plan with — dashes, “quotes” and 漢字.","risks":[]}';
+const configOf = (url: string) => {
+  const key = { apiKey: 'test' };
+  return readModelsConfig(
+    {},
+    {
+      providers: {
+        openai: { ...key, baseUrl: `${url}/v1` },
+        chat: { ...key, kind: 'openai', api: 'chat', baseUrl: `${url}/v1` },
+        anthropic: { ...key, baseUrl: url },
+        google: { ...key, baseUrl: url },
+        compatible: { ...key, baseUrl: url },
+      },
+    },
+  );
+};
 let models: ModelProvider;
 
 beforeAll(async () => {
@@ -41,19 +57,7 @@ beforeAll(async () => {
   mock.onMessage('malformed', { content: REPLY }, { chaos: { malformedRate: 1 } });
   mock.onMessage('disconnect', { content: REPLY }, { chaos: { disconnectRate: 1 } });
   await mock.start();
-  const key = { apiKey: 'test' };
-  const config = readModelsConfig(
-    {},
-    {
-      providers: {
-        openai: { ...key, baseUrl: `${mock.url}/v1` },
-        chat: { ...key, kind: 'openai', api: 'chat', baseUrl: `${mock.url}/v1` },
-        anthropic: { ...key, baseUrl: mock.url },
-        google: { ...key, baseUrl: mock.url },
-        compatible: { ...key, baseUrl: mock.url },
-      },
-    },
-  );
+  const config = configOf(mock.url);
   // A fresh door for each test would hide nothing but the breaker, which has tests of its own.
   models = {
     generate: (request, options) => createModelProvider(config).generate(request, options),
@@ -143,4 +147,56 @@ describe.each(MODELS)('%s', (model) => {
       );
     }
   });
+});
+
+type Part = string | { readonly text?: string };
+type Sent = {
+  readonly role: string;
+  readonly content?: string | readonly Part[];
+  readonly parts?: Part[];
+};
+type SentBody = { messages?: Sent[]; input?: Sent[]; contents?: Sent[] };
+
+/** The turns of a request as its bytes say them, without the system instruction. */
+function readTurns(body: string): { role: string; text: string }[] {
+  const { messages, input, contents } = JSON.parse(body) as SentBody;
+  return (messages ?? input ?? contents)!
+    .filter(({ role }) => role !== 'system' && role !== 'developer')
+    .map(({ role, content, parts }) => ({
+      role: role === 'model' ? 'assistant' : role,
+      text: [content ?? parts ?? []]
+        .flat()
+        .map((part) => (typeof part === 'string' ? part : part.text))
+        .join(''),
+    }));
+}
+
+test.each(MODELS)('%s gets a continued answer as turns, each to the byte', async (model) => {
+  const bodies: string[] = [];
+  const server = await startServer((_request, response, body) => {
+    bodies.push(body);
+    response.writeHead(400).end('{}');
+  });
+  const talk = [
+    { role: 'user', content: 'Brief.' },
+    { role: 'user', content: 'Write.' },
+    { role: 'assistant', content: '{"a": "one ' },
+    { role: 'user', content: 'Go on from: one ' },
+    { role: 'assistant', content: ' two\n' },
+    { role: 'user', content: 'Go on from: two' },
+  ] as const;
+  try {
+    const request = { ...ask(model, ''), messages: talk, continues: true };
+    await createModelProvider(configOf(server.url))
+      .generate(request)
+      .catch(() => {});
+  } finally {
+    await server.stop();
+  }
+  const turns = readTurns(bodies[0]!);
+  const behind = turns.slice(turns.findIndex(({ role }) => role === 'assistant'));
+  expect(behind).toEqual(talk.slice(2).map(({ role, content }) => ({ role, text: content })));
+  const before = turns.slice(0, turns.length - behind.length);
+  expect(before.every(({ role }) => role === 'user')).toBe(true);
+  expect(before.map(({ text }) => text).join('')).toBe('Brief.Write.');
 });

@@ -40,9 +40,9 @@ describe('one document', () => {
     const window = { windowTokens: null, maxOutputTokens: 400 };
     const load = loadOf(prompt, answer, { ...facts, window }, 'middle');
     expect(load).toMatchObject({ calls: 3, outputTokens: 1_000 });
-    expect(load.inputTokens).toBe(5_000 + 5_400 + 5_800);
-    expect(load.continuation).toMatchObject({ calls: 2, inputTokens: 11_200, outputTokens: 600 });
-    expect(load.costMicros).toBe(16_200 * 2 + 1_000 * 10);
+    expect(load.inputTokens).toBe(5_000 + 5_500 + 6_000);
+    expect(load.continuation).toMatchObject({ calls: 2, inputTokens: 11_500, outputTokens: 600 });
+    expect(load.costMicros).toBe(16_500 * 2 + 1_000 * 10);
   });
 
   test('has its prompt cut down to the window, and says by how much', () => {

@@ -8,6 +8,8 @@ const FEW_REPETITIONS = 0.15;
 const LIKELY_REUSE = 0.8;
 /** Room that a prompt leaves to the answer where nobody says how long answers get. */
 const LEAST_ANSWER = 8_000;
+/** One request to go on, with the last characters that it quotes. */
+const GO_ON_TOKENS = 100;
 
 type Load = { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
 
@@ -67,13 +69,14 @@ function roomFor({ window: { windowTokens, maxOutputTokens } }: ModelFacts): num
 
 type Turn = Omit<Load, 'calls'>;
 
-/** Every further turn reads the prompt and what was written so far. */
+/** Every further turn reads the prompt, what was written and each request to go on with it. */
 function continuationOf(prompt: number, output: number, { window }: ModelFacts) {
   const most = window.maxOutputTokens ?? output;
   const each: Turn[] = [];
   for (let written = most; written < output; written += most) {
     const outputTokens = Math.min(most, output - written);
-    each.push({ inputTokens: prompt + written, outputTokens });
+    const requests = GO_ON_TOKENS * (each.length + 1);
+    each.push({ inputTokens: prompt + written + requests, outputTokens });
   }
   const inputTokens = each.reduce((sum, turn) => sum + turn.inputTokens, 0);
   return { each, inputTokens, outputTokens: Math.max(0, output - most) };

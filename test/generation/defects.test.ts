@@ -100,6 +100,24 @@ describe('a chunk that is cut', () => {
     expectWhole(outcome, Math.ceil(WHOLE.length / step));
   });
 
+  test('makes a conversation that only grows, chunk by chunk as they came', async () => {
+    const [one, two] = [cutAt('Show what'), cutAt('Let people').text!];
+    const next: Answer = { text: two.slice(one.text!.length), finish: 'length' };
+    const outcome = await play(one, next, { text: OTHER }, goOn);
+    expectWhole(outcome, 4);
+    const [first, second, third, fourth] = outcome.asked.map(({ messages }) => messages);
+    expect(second!.slice(0, -2)).toEqual(first);
+    expect(third!.slice(0, -2)).toEqual(second);
+    const answers = third!.filter(({ role }) => role === 'assistant');
+    expect(answers.map(({ content }) => content)).toEqual([one.text, next.text]);
+    expect(third!.at(-1)).toMatchObject({
+      role: 'user',
+      content: expect.stringContaining(two.slice(-120)),
+    });
+    // The refused chunk is not shown, so that the same request is sent again.
+    expect(fourth).toEqual(third);
+  });
+
   test.each([
     ['repeats its last words', 60],
     ['starts anew and goes on beyond', Number.POSITIVE_INFINITY],

@@ -60,7 +60,10 @@ function readAsked({ messages, response_format }: Body, served: readonly Served[
   return {
     deliverable,
     turn: served.filter((row) => row.deliverable === deliverable).length,
-    soFar: texts.findLast(({ role }) => role === 'assistant')?.content ?? '',
+    soFar: texts.reduce(
+      (all, { role, content }) => all + (role === 'assistant' ? content : ''),
+      '',
+    ),
     system: texts.find(({ role }) => role === 'system')?.content ?? '',
     messages: texts.filter(({ role }) => role !== 'system'),
     hasSchema: response_format !== undefined,

@@ -43,7 +43,8 @@ export async function startModelServer(plan: ServerPlan = {}) {
     const usual = JSON.stringify({
       text: `${deliverable} ${'words and '.repeat((plan.chars ?? 600) / 10)}`,
     });
-    const soFar = turns.findLast(({ role }) => role === 'assistant')?.text ?? '';
+    const written = turns.filter(({ role }) => role === 'assistant');
+    const soFar = written.map((one) => one.text).join('');
     const whole = plan.answer?.(deliverable, turn) ?? usual;
     const text = whole.startsWith(soFar) ? whole.slice(soFar.length) : whole;
     const row: Billed = {

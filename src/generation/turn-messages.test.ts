@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { type NextTurn, turnMessages } from './turn-messages.ts';
+
+const PLACE = { stage: 'draft', documentKey: 'first' };
+const CHUNKS = ['{"text": "one ', 'two three ', 'four'];
+const messagesOf = (turn: NextTurn | null) => turnMessages('Write it.', turn, PLACE);
+const continued = (...written: readonly string[]) => messagesOf({ kind: 'continue', written });
+
+describe('a continuation', () => {
+  test('is a conversation: each chunk an answer, and behind it the request to go on', () => {
+    const messages = continued(...CHUNKS);
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      ...CHUNKS.flatMap(() => ['assistant', 'user']),
+    ]);
+    const answers = messages.filter(({ role }) => role === 'assistant');
+    expect(answers.map(({ content }) => content)).toEqual(CHUNKS);
+  });
+
+  test('quotes behind each chunk the last characters up to there', () => {
+    const asked = continued(...CHUNKS).filter(({ role }) => role === 'user');
+    for (const [index, { content }] of asked.slice(1).entries()) {
+      const soFar = CHUNKS.slice(0, index + 1).join('');
+      expect(content).toContain(`last characters are:\n${soFar}\n\nDeliverable: draft/first`);
+    }
+    const long = continued('x'.repeat(500), 'y'.repeat(500)).at(-1)!.content;
+    expect(long).toContain(`:\n${'y'.repeat(120)}\n\n`);
+  });
+
+  test('begins with the bytes of the turn before, from the first turn on', () => {
+    const turns = [messagesOf(null), ...CHUNKS.map((_, n) => continued(...CHUNKS.slice(0, n + 1)))];
+    for (const [index, turn] of turns.slice(1).entries()) {
+      expect(turn.slice(0, -2)).toEqual(turns[index]);
+    }
+  });
+
+  test('does not show a chunk that added nothing', () => {
+    expect(continued('{"a": 1', '', '}')).toEqual(continued('{"a": 1', '}'));
+  });
+
+  test('has no message of white space: it goes to the next chunk', () => {
+    expect(continued('{"a":', ' \n', '1', '\n')).toEqual(continued('{"a":', ' \n1'));
+    expect(continued('\n', '{"a":')).toEqual(continued('\n{"a":'));
+  });
+
+  test('quotes no half of a surrogate pair', () => {
+    const cut = `{"text": "${'x'.repeat(50)}🍞${'y'.repeat(119)}`;
+    expect(continued(cut).at(-1)!.content.isWellFormed()).toBe(true);
+  });
+});
+
+describe('a request to write anew', () => {
+  const problems = '- `text` is empty';
+
+  test('follows the conversation that it is about, which stays as it was', () => {
+    const messages = messagesOf({ kind: 'repair', written: CHUNKS, problems });
+    expect(messages.slice(0, -1)).toEqual(continued(...CHUNKS).slice(0, -1));
+    expect(messages.at(-1)!.content).toMatch(/^This answer cannot be used:\n- `text` is empty\n/);
+    expect(messages.at(-1)!.content).toMatch(/Deliverable: draft\/first$/);
+  });
+
+  test('after an empty answer holds no empty turn', () => {
+    const messages = messagesOf({ kind: 'repair', written: [' '], problems });
+    expect(messages.map(({ role }) => role)).toEqual(['user']);
+    expect(messages[0]!.content).toContain('Your last answer cannot be used:\n- `text` is empty');
+  });
+});

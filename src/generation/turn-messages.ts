@@ -1,0 +1,65 @@
+import type { ModelMessage } from '../models/types.ts';
+import type { PlannedJob } from '../planning/types.ts';
+
+/** What a turn after the first one asks for; `written` is what each chunk added to the answer. */
+export type NextTurn =
+  | { readonly kind: 'continue'; readonly written: readonly string[] }
+  | { readonly kind: 'repair'; readonly written: readonly string[]; readonly problems: string };
+
+/** How much of its own text a model is shown to go on from. */
+const TAIL = 120;
+
+/**
+ * The messages of one step: its prompt and, in later turns, the conversation since. Each chunk is
+ * an assistant message, followed by the request to go on that its successor answered. A message
+ * depends only on the chunks before it, so that every turn begins with the bytes of the turn
+ * before, and a provider's prompt cache holds all but the last two messages.
+ */
+export function turnMessages(
+  prompt: string,
+  turn: NextTurn | null,
+  { stage, documentKey }: Pick<PlannedJob, 'stage' | 'documentKey'>,
+): ModelMessage[] {
+  const ask = (...parts: readonly string[]): ModelMessage => ({
+    role: 'user',
+    content: [...parts, `Deliverable: ${stage}/${documentKey}`].join('\n\n'),
+  });
+  if (turn === null) return [ask(prompt)];
+  const chunks = withoutBlanks(turn.written);
+  if (chunks.length === 0 && turn.kind === 'repair') {
+    return [ask(prompt, askAnew('Your last', turn.problems))];
+  }
+  const messages = [ask(prompt)];
+  let soFar = '';
+  for (const [index, content] of chunks.entries()) {
+    soFar += content;
+    const repairs = turn.kind === 'repair' && index === chunks.length - 1;
+    const request = repairs ? askAnew('This', turn.problems) : askToGoOn(soFar);
+    messages.push({ role: 'assistant', content }, ask(request));
+  }
+  return messages;
+}
+
+/**
+ * Providers refuse a message of nothing but white space: it goes to the front of the next chunk.
+ * Behind the last chunk it is left out, so that the request to go on stays the one sent before.
+ */
+function withoutBlanks(written: readonly string[]): string[] {
+  const chunks: string[] = [];
+  let blank = '';
+  for (const text of written) {
+    if (text.trim() === '') {
+      blank += text;
+    } else {
+      chunks.push(blank + text);
+      blank = '';
+    }
+  }
+  return chunks;
+}
+
+const askToGoOn = (soFar: string): string =>
+  `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${soFar.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;
+
+const askAnew = (which: 'This' | 'Your last', problems: string): string =>
+  `${which} answer cannot be used:\n${problems}\n\nWrite the whole JSON object again, corrected.`;
