@@ -1,29 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { EXIT_CODES } from '../src/platform/error-code.ts';
 import { ERROR_CODES } from '../src/platform/error-codes.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
-const ERRORS_HEAD = `# Errors
+const errorsHead = (exitCodes: string): string => `# Errors
 
 Every failure that leaves the program has one of these codes: on the command line behind the message
 (with \`--json\`, as \`error.code\`), over HTTP as the problem's \`code\`. The table is the one in
 \`src/platform/error-codes.ts\`.
 
-Exit codes: 0 done, 1 a bug, 2 wrong usage, 3 storage, 4 not allowed, 5 not found or in conflict.
+Exit codes:
 
+${exitCodes}
 | code | meaning | what to do | exit | HTTP | worth a retry |
 |---|---|---|---|---|---|
 `;
 
 // `npx vitest run test/docs.test.ts -u` writes the file anew.
-test('docs/errors.md holds the table of error codes', async () => {
+test('docs/errors.md holds the tables of error and exit codes', async () => {
+  const exits = Object.entries(EXIT_CODES).map(([code, meaning]) => `- ${code}: ${meaning}\n`);
   const rows = Object.entries(ERROR_CODES).map(
     ([code, { meaning, action, exitCode, httpStatus, retryable }]) =>
       `| \`${code}\` | ${meaning} | ${action} | ${exitCode} | ${httpStatus} | ` +
       `${retryable ? 'yes' : 'no'} |\n`,
   );
-  await expect(ERRORS_HEAD + rows.join('')).toMatchFileSnapshot('../docs/errors.md');
+  await expect(errorsHead(exits.join('')) + rows.join('')).toMatchFileSnapshot('../docs/errors.md');
 });
 
 test('the README gives the two commands', () => {

@@ -1,15 +1,29 @@
+/** What each exit code of the program says; no error can end it with another one. */
+export const EXIT_CODES = {
+  0: 'done',
+  1: 'a bug',
+  2: 'wrong usage',
+  3: 'storage',
+  4: 'not allowed',
+  5: 'not found or in conflict',
+  6: 'the model or its provider',
+  7: 'not finished: the run was stopped, is paused or waits',
+} as const;
+
+export type ExitCode = Exclude<keyof typeof EXIT_CODES, 0>;
+
 /** What the table says about one code. */
 export type ErrorCodeEntry = {
   readonly meaning: string;
   readonly action: string;
-  readonly exitCode: number;
+  readonly exitCode: ExitCode;
   readonly httpStatus: number;
   readonly retryable: boolean;
 };
 
 /** One line of the table. */
 export const entry = (
-  exitCode: number,
+  exitCode: ExitCode,
   httpStatus: number,
   retryable: boolean,
   meaning: string,

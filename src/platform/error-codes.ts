@@ -5,8 +5,7 @@ import { STORAGE_ERROR_CODES } from './storage-error-codes.ts';
 
 /**
  * Every code that leaves the program. docs/errors.md is this table for readers and a test compares
- * the two. Exit codes: 1 a bug, 2 wrong usage, 3 storage, 4 not allowed, 5 not found or conflict,
- * 6 the model provider.
+ * the two.
  */
 export const ERROR_CODES = {
   internal_error: entry(
