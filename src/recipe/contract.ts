@@ -81,15 +81,8 @@ function nameType(node: ContractNode): string {
 
 /** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
 export function schemaForModel(node: ContractNode): ContractNode {
-  const {
-    'x-cites': _cites,
-    'x-fill': _fill,
-    'x-words': _words,
-    properties,
-    required,
-    items,
-    ...plain
-  } = node;
+  const { 'x-cites': _c, 'x-fill': _f, 'x-words': _w, 'x-records': _r, ...schema } = node;
+  const { properties, required, items, ...plain } = schema;
   const kept = Object.entries(properties ?? {}).filter(([, child]) => !isFilled(child));
   const names = new Set(kept.map(([key]) => key));
   return {

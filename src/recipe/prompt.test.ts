@@ -116,6 +116,16 @@ describe('contracts', () => {
     });
     expect(schema).toEqual({ type: 'object', required: ['score'], properties: { score: {} } });
   });
+
+  test('a model is not told which lists code reads', () => {
+    const schema = schemaForModel({
+      type: 'object',
+      properties: {
+        work: { type: 'array', 'x-records': 'work_items', items: { type: 'object' } },
+      },
+    });
+    expect(schema.properties).toEqual({ work: { type: 'array', items: { type: 'object' } } });
+  });
 });
 
 describe('what code fills in', () => {

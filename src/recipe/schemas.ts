@@ -1,5 +1,12 @@
 import type { JsonSchema } from './json-schema.ts';
-import { COMPUTATIONS, DEPTHS, FILL_SOURCES, GRANULARITIES, INPUT_TYPES } from './types.ts';
+import {
+  COMPUTATIONS,
+  DEPTHS,
+  FILL_SOURCES,
+  GRANULARITIES,
+  INPUT_TYPES,
+  RECORD_KINDS,
+} from './types.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
@@ -284,6 +291,7 @@ const contractNode: JsonSchema = record(
       ],
       description: 'At the root: how many words the document should have.',
     },
+    'x-records': choice(RECORD_KINDS, 'Code reads the records of this list, to check the plan.'),
   },
   [],
   'One section or field.',

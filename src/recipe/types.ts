@@ -113,6 +113,8 @@ export type ContractNode = {
   readonly 'x-fill'?: FillSource;
   /** At the root of a contract: how many words the document should have. */
   readonly 'x-words'?: number | Readonly<Record<Depth, number>>;
+  /** The records of this list are of a kind that code reads, to check the plan. */
+  readonly 'x-records'?: RecordKind;
 };
 
 export const FILL_SOURCES = [
@@ -123,6 +125,17 @@ export const FILL_SOURCES = [
   'document_key',
 ] as const;
 export type FillSource = (typeof FILL_SOURCES)[number];
+
+export const RECORD_KINDS = [
+  'demands',
+  'people',
+  'work_items',
+  'costs',
+  'findings',
+  'decisions',
+  'figures',
+] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
 
 export type Contract = ContractNode & {
   readonly type: 'object';

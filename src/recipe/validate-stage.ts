@@ -31,13 +31,17 @@ export function checkStage(validation: Validation, stage: Stage, position: numbe
   validation.add('cycle', file, ['steps', at, 'inputs'], `steps wait for each other: ${circle}`);
 }
 
-/** What a contract requires it must also describe. */
+/** What a contract requires it must also describe; `x-records` stands on a list of records. */
 function checkContracts(validation: Validation, stage: Stage): void {
   const visit = (file: string, node: ContractNode, path: SchemaPath): void => {
     for (const [at, name] of (node.required ?? []).entries()) {
       if (Object.hasOwn(node.properties ?? {}, name)) continue;
       const message = `${name} is required and not among the properties`;
       validation.add('field_invalid', file, [...path, 'required', at], message);
+    }
+    if (node['x-records'] !== undefined && node.items?.properties === undefined) {
+      const message = 'stands on a list whose items have properties, and on nothing else';
+      validation.add('field_invalid', file, [...path, 'x-records'], message);
     }
     for (const [name, child] of Object.entries(node.properties ?? {})) {
       visit(file, child, [...path, 'properties', name]);

@@ -199,6 +199,18 @@ const DEFECTS: readonly Defect[] = [
     issue: ['field_invalid', 'challenge/contracts/verdict.yaml', 3, 'required[1]'],
   },
   {
+    title: 'records for code in something that is no list of records',
+    changes: [
+      ['challenge/contracts/verdict.yaml', 'to do, x-cites: true', 'to do, x-records: demands'],
+    ],
+    issue: [
+      'field_invalid',
+      'challenge/contracts/verdict.yaml',
+      5,
+      'properties.decision.x-records',
+    ],
+  },
+  {
     title: 'a header made by an EXECUTE step',
     changes: [[PROPOSE, 'kind: document', 'kind: header_context']],
     issue: ['field_invalid', PROPOSE, 14, 'steps[0].output.kind'],
