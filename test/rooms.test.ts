@@ -11,6 +11,7 @@ const ARROWS: Record<string, readonly string[]> = {
   db: [],
   recipe: [],
   planning: ['recipe'],
+  checks: ['recipe'],
   jobs: ['db'],
   models: ['db'],
   context: ['db', 'models'],
@@ -21,6 +22,7 @@ const ARROWS: Record<string, readonly string[]> = {
   generation: [
     'recipe',
     'planning',
+    'checks',
     'models',
     'context',
     'sources',
@@ -34,7 +36,7 @@ const ARROWS: Record<string, readonly string[]> = {
 /** The faces may import every room but each other. */
 const FACES = ['cli', 'server'];
 /** Rooms that must stay functions of data to data. */
-const PURE = ['recipe', 'planning'];
+const PURE = ['recipe', 'planning', 'checks'];
 const OUTSIDE_WORLD = /^node:(fs|net|http|https|child_process|worker_threads|sqlite|dns)|^pg$/;
 
 const MAX_FILE_LINES = 400;

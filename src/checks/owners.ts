@@ -1,0 +1,43 @@
+const SMALL_WORDS = new Set(
+  'the a an both two three all our each every either one of die der das den beide'.split(' '),
+);
+
+/** The owners in "the bakers and the developer"; what stands in brackets describes them. */
+export function splitOwners(text: string): string[] {
+  return text
+    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .split(/[,;/&+\n]|\s(?:and|und|with|mit)\s/i)
+    .map((part) => part.trim().replaceAll(/\s+/g, ' '))
+    .filter(
+      (part) => ownerKey(part) !== '' && !/^(tbd|unknown|nobody|none|n\.?a\.?|-+)$/i.test(part),
+    );
+}
+
+/** What "bakers", "the bakers" and "Both bakers" share. */
+export function ownerKey(name: string): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '' && !SMALL_WORDS.has(word));
+  return words.map(toSingular).join(' ');
+}
+
+const toSingular = (word: string): string =>
+  word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+
+/**
+ * The known person that an owner means: the same name, or the only one whose words are all among
+ * the owner's or the other way round ("freelance developer" is the developer).
+ */
+export function matchOwner(owner: string, known: readonly string[]): string {
+  const key = ownerKey(owner);
+  if (known.includes(key)) return key;
+  const words = new Set(key.split(' '));
+  const near = known.filter((name) => {
+    const others = name.split(' ');
+    const shared = others.filter((word) => words.has(word)).length;
+    return shared > 0 && (shared === others.length || shared === words.size);
+  });
+  return near.length === 1 ? near[0]! : key;
+}

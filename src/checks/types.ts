@@ -1,0 +1,98 @@
+/** The limits and demands of a brief, as the first step lists them. */
+export type Demand = {
+  readonly id: string;
+  readonly text: string;
+  readonly kind: 'demand' | 'limit';
+  readonly measure: 'money' | 'effort' | 'time' | 'date' | 'place' | 'other';
+  /** In `unit`; null where none is given or it cannot be read. */
+  readonly amount: number | null;
+  /** `EUR`, `hours`, `weeks`…, as readUnit spells them. */
+  readonly unit: string;
+  readonly per: Per;
+  /** Whom a limit of effort concerns. */
+  readonly who: string;
+  /** The words of the brief. */
+  readonly quote: string;
+  /** YYYY-MM-DD, where the demand names a day. */
+  readonly day: string | null;
+};
+
+export type Per = 'week' | 'month' | 'year' | 'once' | '';
+
+export type Person = {
+  readonly name: string;
+  readonly hoursPerWeek: number | null;
+  readonly fromWeek: number | null;
+  readonly toWeek: number | null;
+};
+
+/** Hours of one piece of work; both are equal where the writer gives one figure. */
+export type Effort = { readonly low: number; readonly high: number };
+
+export type WorkItem = {
+  readonly id: string;
+  readonly title: string;
+  readonly owners: readonly string[];
+  readonly effort: Effort | null;
+  /** 1 is the first week. */
+  readonly earliestWeek: number | null;
+  readonly cost: number | null;
+  /** Ids of other work items. */
+  readonly needs: readonly string[];
+  readonly demands: readonly string[];
+  readonly findings: readonly string[];
+  readonly doneWhen: string;
+  /** What stands in fields that hold something which cannot be read, by field. */
+  readonly unread: Readonly<Record<string, string>>;
+};
+
+export type Cost = {
+  readonly item: string;
+  readonly amount: number | null;
+  readonly currency: string;
+  readonly period: 'once' | 'month' | 'year';
+  /** Months of the limited period in which a monthly cost falls due. */
+  readonly months: number | null;
+};
+
+export type Finding = {
+  readonly id: string;
+  readonly claim: string;
+  readonly evidence: string;
+  /** Empty where the weight cannot be read. */
+  readonly weight: 'heavy' | 'medium' | 'light' | '';
+  readonly remedy: string;
+  /** Label of the plan or proposal that it concerns. */
+  readonly option: string;
+};
+
+export type Decision = {
+  /** Ids of the findings that it decides. */
+  readonly findings: readonly string[];
+  readonly decision: 'taken_up' | 'rejected' | 'open' | '';
+  readonly where: string;
+  readonly why: string;
+  readonly owner: string;
+};
+
+export type Figure = { readonly name: string; readonly value: string; readonly unit: string };
+
+/** A document whose figures are compared with those of the others. */
+export type CheckedDocument = {
+  readonly title: string;
+  readonly figures: readonly Figure[];
+  /** What a reader reads; limits that it names by id count as served. */
+  readonly text?: string;
+};
+
+export type CheckInput = {
+  readonly demands: readonly Demand[];
+  readonly people: readonly Person[];
+  readonly workItems: readonly WorkItem[];
+  readonly costs: readonly Cost[];
+  readonly findings: readonly Finding[];
+  readonly decisions: readonly Decision[];
+  readonly documents: readonly CheckedDocument[];
+  /** YYYY-MM-DD, the Monday of week 1; without it limits that name a day are not computed. */
+  readonly startDate?: string;
+};
