@@ -4,4 +4,6 @@ export { appendEvents, readEvents, type StoredEvent } from './db/events.ts';
 export { type OpenOptions, openDatabase, type StoreLocation } from './db/open.ts';
 export { authenticate, createTenant, ensureLocalTenant, issueToken } from './db/tenants.ts';
 export { DialecticError } from './platform/errors.ts';
+export type { SessionEvent } from './session/event-types.ts';
+export { readSessionEvents, watchSession } from './session/events.ts';
 export { cancelRun, pauseRun } from './session/stop.ts';

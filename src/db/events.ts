@@ -12,6 +12,7 @@ export type NewEvent = {
 };
 
 export type StoredEvent = {
+  /** Where to go on after this event; events that were stored together have their own. */
   readonly cursor: string;
   readonly topic: string;
   readonly kind: string;
@@ -53,12 +54,12 @@ export async function readEvents(
   database: Database,
   { tenantId, topic, after, limit = 500 }: ReadEventsParams,
 ): Promise<StoredEvent[]> {
-  const { epoch, tx: afterTx, id: afterId } = parseCursor(after);
+  const { epoch, tx: afterTx, id: afterId, seen } = parseCursor(after);
   const rows = await database.asTenant(tenantId, async (tx) => {
     const found = await tx.query<EventRow>(
       `select s.epoch, e.* from store_epoch s left join lateral (
          select tx::text as tx_text, tx, id, topic, kind, payload, created_at from events
-         where tenant_id = $1 and (tx, id) > ($2::xid8, $3::bigint)
+         where tenant_id = $1 and (tx, id) ${seen === 0 ? '>' : '>='} ($2::xid8, $3::bigint)
            and tx < pg_snapshot_xmin(pg_current_snapshot())
            ${topic === undefined ? '' : 'and topic = $5'}
          order by tx, id limit $4) e on true
@@ -71,7 +72,8 @@ export async function readEvents(
   if (epoch !== undefined && epoch !== rows[0]!.epoch) {
     throw new DialecticError('cursor_invalid', 'This cursor is of before a backup was restored.');
   }
-  return rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
+  const events = rows.flatMap((row) => (row.id === null ? [] : unfold(row)));
+  return events.slice(seen, seen + limit);
 }
 
 /**
@@ -99,15 +101,32 @@ type EventRow = {
   created_at: Date;
 };
 
-function toEvent(row: EventRow): StoredEvent {
-  const { epoch, topic, kind, payload } = row;
-  const cursor = `${epoch}-${row.tx_text}-${row.id}`;
-  return { cursor, topic, kind, payload, createdAt: row.created_at };
+/**
+ * The single events of a row. Events of one statement that share most of their fields are stored as
+ * one row, whose payload lists in `each` what differs. A cursor inside of it counts the events of the
+ * row up to its own; that of the last one is the row's.
+ */
+function unfold({ epoch, tx_text: tx, id, topic, kind, payload, created_at }: EventRow) {
+  const cursor = `${epoch}-${tx}-${id}`;
+  const { each, ...shared } = payload;
+  if (!Array.isArray(each)) return [{ cursor, topic, kind, payload, createdAt: created_at }];
+  return each.map((own: Record<string, unknown>, index): StoredEvent => {
+    const place = index === each.length - 1 ? cursor : `${cursor}-${index + 1}`;
+    return { cursor: place, topic, kind, payload: { ...shared, ...own }, createdAt: created_at };
+  });
 }
 
-function parseCursor(cursor: string | null): { epoch?: string; tx: string; id: string } {
-  if (cursor === null) return { tx: '0', id: '0' };
-  const match = /^([0-9a-f]{8})-(\d{1,19})-(\d{1,18})$/.exec(cursor);
+type Cursor = {
+  readonly epoch?: string;
+  readonly tx: string;
+  readonly id: string;
+  /** How many events of the row were read; 0 = all of it. */
+  readonly seen: number;
+};
+
+function parseCursor(cursor: string | null): Cursor {
+  if (cursor === null) return { tx: '0', id: '0', seen: 0 };
+  const match = /^([0-9a-f]{8})-(\d{1,19})-(\d{1,18})(?:-(\d{1,9}))?$/.exec(cursor);
   if (!match) throw new DialecticError('cursor_invalid', `Not an event cursor: ${cursor}`);
-  return { epoch: match[1]!, tx: match[2]!, id: match[3]! };
+  return { epoch: match[1]!, tx: match[2]!, id: match[3]!, seen: Number(match[4] ?? 0) };
 }

@@ -86,7 +86,8 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {
   const { planned, step } = assembly;
   if (verdict.kind === 'document') {
-    const render: ChildJob = { type: 'RENDER', payload: { identity: planned.identity } };
+    const { identity, documentKey } = planned;
+    const render: ChildJob = { type: 'RENDER', payload: { identity, documentKey } };
     return step.output.template === null ? {} : { children: [render] };
   }
   if (verdict.kind === 'give-up') {

@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { appendEvents } from '../db/events.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { runningStages } from '../recipe/configure-process.ts';
 import { converge } from './converge.ts';
@@ -16,11 +15,10 @@ export async function closeStage(
   const voted = session.process.convergence?.ballots.stage === stageKey;
   // A stage of the chosen lane may follow, so the votes count as soon as they are there.
   if (voted || next === undefined) await converge(tx, session);
-  if (next === undefined) return setStatus(tx, session, 'completed', {});
+  if (next === undefined) return setStatus(tx, session, 'completed');
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
   if (session.reviewStages || gate) {
-    await setStatus(tx, session, 'awaiting_review', { stage: stageKey, next });
-    return;
+    return setStatus(tx, session, 'awaiting_review');
   }
   await openStage(tx, { tenantId: session.tenantId, sessionId: session.id, stageKey: next });
 }
@@ -35,15 +33,12 @@ async function setStatus(
   tx: Transaction,
   { tenantId, id }: SessionView,
   status: string,
-  details: Record<string, unknown>,
 ): Promise<void> {
   await tx.query('update sessions set status = $3 where tenant_id = $1 and id = $2', [
     tenantId,
     id,
     status,
   ]);
-  const payload = { status, ...details };
-  await appendEvents(tx, [{ tenantId, topic: `session/${id}`, kind: 'session-changed', payload }]);
 }
 
 /** A person has looked at the stage: the next one begins. */

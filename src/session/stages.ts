@@ -1,5 +1,4 @@
 import type { Transaction } from '../db/database.ts';
-import { appendEvents } from '../db/events.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import type { ChildJob } from '../jobs/context.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
@@ -46,8 +45,6 @@ export async function openStage(tx: Transaction, place: StagePlace): Promise<voi
       idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
     },
   ]);
-  const topic = `session/${sessionId}`;
-  await appendEvents(tx, [{ tenantId, topic, kind: 'stage-opened', payload: { ...payload } }]);
 }
 
 async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stage): Promise<void> {

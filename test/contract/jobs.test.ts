@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { readEvents } from '../../src/db/events.ts';
 import { openNotices } from '../../src/db/notices.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import {
@@ -384,15 +385,15 @@ describeOnBoth('jobs', (kind) => {
     const run = await bench();
     const [id] = await run.enqueue(named('a'));
     await withWorker(database, { EXECUTE: nothing }, () => run.settled({ a: 'completed' }));
-    const rows = await asTenant(tenantId, (tx) =>
-      tx.query<{ payload: unknown }>(
-        'select payload from events where topic = $1 order by tx, id',
-        [`session/${run.sessionId}`],
-      ),
-    );
-    expect(rows.map((row) => row.payload)).toEqual([
-      { status: 'processing', jobs: [id] },
-      { status: 'completed', jobs: [id] },
+    const topic = `session/${run.sessionId}`;
+    const told = async () =>
+      (await readEvents(database, { tenantId, topic, after: null })).flatMap(
+        ({ kind, payload: { jobId, status } }) => (jobId === id ? [[kind, status]] : []),
+      );
+    await expect.poll(told, { timeout: 20_000 }).toEqual([
+      ['job-created', 'pending'],
+      ['job-started', 'processing'],
+      ['job-completed', 'completed'],
     ]);
   });
 });

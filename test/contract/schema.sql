@@ -490,6 +490,7 @@ jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
@@ -529,6 +530,7 @@ jobs dialectic_worker INSERT, SELECT, UPDATE
 lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
+lanes dialectic_worker SELECT
 model_calls dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
@@ -550,16 +552,29 @@ users dialectic_auth INSERT, SELECT
 
 -- triggers
 CREATE TRIGGER accounts_follow BEFORE UPDATE ON public.accounts FOR EACH ROW WHEN (((pg_trigger_depth() = 0) AND ((old.balance <> new.balance) OR (old.entry_count <> new.entry_count)))) EXECUTE FUNCTION refuse_ledger_change()
+CREATE TRIGGER call_pieces_creation_events AFTER INSERT ON public.call_pieces FOR EACH ROW EXECUTE FUNCTION tell_text()
+CREATE TRIGGER contributions_creation_events AFTER INSERT ON public.contributions FOR EACH ROW EXECUTE FUNCTION tell_contribution()
+CREATE TRIGGER documents_change_events AFTER UPDATE OF markdown_hash ON public.documents FOR EACH ROW WHEN (((new.markdown_hash IS NOT NULL) AND (old.markdown_hash IS DISTINCT FROM new.markdown_hash))) EXECUTE FUNCTION tell_document()
+CREATE TRIGGER documents_creation_events AFTER INSERT ON public.documents FOR EACH ROW EXECUTE FUNCTION tell_document()
 CREATE CONSTRAINT TRIGGER entries_balanced AFTER INSERT ON public.entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_balanced()
 CREATE TRIGGER entries_book BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION book_entry()
 CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
+CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_job_changes()
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
+CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_new_jobs()
 CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.parent_job_id IS NULL) AND (new.lane_id IS NULL) AND (new.stage_run_id IS NOT NULL))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
+CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
+CREATE TRIGGER lane_steps_creation_events AFTER INSERT ON public.lane_steps FOR EACH ROW EXECUTE FUNCTION tell_step()
+CREATE TRIGGER model_calls_change_events AFTER UPDATE OF status ON public.model_calls FOR EACH ROW WHEN (((old.status = 'sent'::text) AND (new.status <> 'sent'::text))) EXECUTE FUNCTION tell_call_end()
 CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
+CREATE TRIGGER sessions_change_events AFTER UPDATE OF status, gates ON public.sessions FOR EACH ROW WHEN (((old.status <> new.status) OR (old.gates <> new.gates))) EXECUTE FUNCTION tell_session_change()
+CREATE TRIGGER sessions_creation_events AFTER INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION tell_session_change()
+CREATE TRIGGER stage_runs_change_events AFTER UPDATE OF state ON public.stage_runs FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_stage()
+CREATE TRIGGER stage_runs_creation_events AFTER INSERT ON public.stage_runs FOR EACH ROW EXECUTE FUNCTION tell_stage()
 
 -- functions
 CREATE OR REPLACE FUNCTION public.add_to_budgets(of_tenant uuid, of_session uuid, held_usd bigint, held_tokens bigint, spent_usd bigint, spent_tokens bigint)
@@ -875,6 +890,24 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
+CREATE OR REPLACE FUNCTION public.describe_job(of_tenant uuid, of_job uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
+    'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
+    'model', l.model, 'step', j.step_key, 'documentKey', document_key_of(j.payload))
+  from jobs j
+  left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
+  left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
+  where j.tenant_id = of_tenant and j.id = of_job
+$function$
+CREATE OR REPLACE FUNCTION public.document_key_of(payload jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE(((payload -> 'planned'::text) ->> 'documentKey'::text), (payload ->> 'documentKey'::text))
 CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
@@ -898,9 +931,6 @@ AS $function$
 begin
   update sessions set status = 'failed'
   where tenant_id = new.tenant_id and id = new.session_id and status = 'running';
-  insert into events (tenant_id, topic, kind, payload)
-  values (new.tenant_id, 'session/' || new.session_id, 'session-changed',
-    jsonb_build_object('status', 'failed', 'error', new.error));
   return null;
 end
 $function$
@@ -940,23 +970,11 @@ AS $function$
 declare
   ended job_end[];
 begin
-  with changed as materialized (
-    select n.tenant_id, n.id, n.session_id, n.status, n.counts, n.continued, n.parent_job_id,
-      n.chain_id, n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy,
-      o.status as status_before
-    from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-    where n.status <> o.status
-  ), told as (
-    insert into events (tenant_id, topic, kind, payload)
-    select n.tenant_id, 'session/' || n.session_id, 'jobs-changed',
-      jsonb_build_object('status', n.status, 'jobs', jsonb_agg(n.id))
-    from changed n group by n.tenant_id, n.session_id, n.status
-  )
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
     n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
   into ended
-  from changed n
-  where n.status in ('completed', 'failed', 'cancelled') and not is_over(n.status_before)
+  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
     and not n.continued;
   if ended is null then
     return null;
@@ -1164,6 +1182,11 @@ begin
   execute format('grant %s on %I to dialectic_app', privileges, table_name);
 end
 $procedure$
+CREATE OR REPLACE FUNCTION public.job_event_kind(from_status text, to_status text, is_continued boolean)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (to_status = 'processing'::text) THEN 'job-started'::text WHEN (to_status = 'retrying'::text) THEN 'job-retried'::text WHEN ((to_status = 'completed'::text) AND is_continued) THEN 'job-continued'::text WHEN (to_status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])) THEN ('job-'::text || to_status) WHEN (from_status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN 'job-reopened'::text WHEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text])) THEN 'job-suspended'::text WHEN (from_status = 'processing'::text) THEN 'job-requeued'::text ELSE 'job-woken'::text END
 CREATE OR REPLACE FUNCTION public.lock_budgets(of_tenant uuid, of_session uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1607,6 +1630,230 @@ begin
 
   perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
   where e.parent_job_id is not null and e.counts;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.short_error(error jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (error IS NOT NULL) THEN jsonb_build_object('code', (error -> 'code'::text), 'message', (error -> 'message'::text)) ELSE NULL::jsonb END
+CREATE OR REPLACE FUNCTION public.tell_call_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_session(new.tenant_id, new.session_id, 'call-ended',
+    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('callId', new.id,
+      'model', new.model, 'purpose', new.purpose, 'outcome', new.status,
+      'inputTokens', coalesce(new.input_tokens, 0), 'outputTokens', coalesce(new.output_tokens, 0),
+      'costMicros', new.cost_micros));
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_contribution()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_session(new.tenant_id, new.session_id, 'contribution-received',
+    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('contributionId', new.id,
+      'ordinal', new.ordinal, 'finishReason', new.finish_reason));
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_session(new.tenant_id, new.session_id,
+    case tg_op when 'INSERT' then 'document-created' else 'document-rendered' end,
+    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
+      'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
+      'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id)
+    || coalesce((select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
+      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}'));
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_job_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into events (tenant_id, topic, kind, payload)
+  select n.tenant_id, 'session/' || n.session_id, n.kind, jsonb_build_object(
+    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
+    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
+    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+        'documentKey', document_key_of(n.payload))
+      || case when n.status in ('failed', 'cancelled', 'retrying')
+        then jsonb_build_object('error', short_error(n.error)) else '{}' end
+      || case when n.status = 'retrying'
+        then jsonb_build_object('attempt', n.attempt, 'nextTryAt', n.run_after) else '{}' end
+      order by n.seq))
+  from (
+    select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+    from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
+    where c.status <> o.status
+  ) as n
+  left join lateral (select s.stage_key, s.iteration from stage_runs s
+    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+  left join lateral (select a.ordinal, a.model from lanes a
+    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
+  group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+    n.step_key
+  order by min(n.seq);
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_new_jobs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into events (tenant_id, topic, kind, payload)
+  select n.tenant_id, 'session/' || n.session_id, 'job-created', jsonb_build_object(
+    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
+    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
+    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+      'documentKey', document_key_of(n.payload)) order by n.seq))
+  from new_rows n
+  left join lateral (select s.stage_key, s.iteration from stage_runs s
+    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+  left join lateral (select a.ordinal, a.model from lanes a
+    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
+  group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
+  order by min(n.seq);
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_session(of_tenant uuid, of_session uuid, of_kind text, payload jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into events (tenant_id, topic, kind, payload)
+  values (of_tenant, 'session/' || of_session, of_kind, payload)
+$function$
+CREATE OR REPLACE FUNCTION public.tell_session_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of_iteration jsonb := jsonb_build_object('iteration', new.iteration);
+  gate text;
+begin
+  if tg_op = 'INSERT' or old.status <> new.status then
+    perform tell_session(new.tenant_id, new.id,
+      case
+        when new.status = 'draft' then 'session-created'
+        when new.status = 'awaiting_review' then 'session-paused'
+        when new.status <> 'running' then 'session-' || new.status
+        when tg_op = 'INSERT' then 'session-started'
+        when old.status = 'awaiting_review' then 'session-resumed'
+        when old.status = 'completed' then 'session-continued'
+        when old.status in ('failed', 'cancelled') then 'session-retried'
+        else 'session-started'
+      end,
+      of_iteration || case
+        when new.status = 'awaiting_review' then '{"reason": "review"}'
+        when new.status = 'failed' then jsonb_build_object('error', (
+          select short_error(j.error) from jobs j
+          where j.tenant_id = new.tenant_id and j.session_id = new.id and j.status = 'failed'
+            and j.parent_job_id is null order by j.finished_at desc limit 1))
+        when tg_op = 'UPDATE' and old.status = 'awaiting_review' and new.status = 'running'
+          then '{"reason": "review"}'
+        else '{}'
+      end);
+  end if;
+  if tg_op = 'INSERT' then
+    return null;
+  end if;
+  foreach gate in array new.gates loop
+    continue when gate = any (old.gates);
+    perform tell_session(new.tenant_id, new.id, 'session-paused', of_iteration
+      || jsonb_build_object('reason', gate));
+    if gate = 'budget' then
+      perform tell_session(new.tenant_id, new.id, 'budget-reached', of_iteration
+        || jsonb_build_object('scope', new.shortages->gate->'scope',
+          'currency', new.shortages->gate->'currency'));
+    end if;
+  end loop;
+  foreach gate in array old.gates loop
+    -- Gates that go away because the session ends resume nothing.
+    continue when gate = any (new.gates)
+      or (old.status <> new.status and new.status in ('completed', 'failed', 'cancelled'));
+    perform tell_session(new.tenant_id, new.id, 'session-resumed', of_iteration
+      || jsonb_build_object('reason', gate));
+  end loop;
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_stage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  verb text := new.state;
+begin
+  if new.state = 'running' then
+    verb := case tg_op when 'INSERT' then 'started' else 'retried' end;
+  end if;
+  perform tell_session(new.tenant_id, new.session_id, 'stage-' || verb,
+    jsonb_build_object('stage', new.stage_key, 'iteration', new.iteration,
+      'degraded', new.degraded));
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  run stage_runs;
+  about jsonb;
+  verb text := new.state;
+begin
+  select r.* into run from stage_runs r where r.tenant_id = new.tenant_id and r.id = new.stage_run_id;
+  if new.state = 'running' then
+    verb := 'started';
+    if tg_op = 'UPDATE' and old.state = 'failed' then
+      verb := 'retried';
+    end if;
+  end if;
+  about := jsonb_build_object('stage', run.stage_key, 'iteration', run.iteration,
+    'laneId', new.lane_id, 'degraded', new.degraded) || coalesce((
+      select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
+      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
+  if new.step_key <> '*' then
+    about := about || jsonb_build_object('step', new.step_key);
+  end if;
+  if new.state = 'failed' then
+    about := about || jsonb_build_object('error', (
+      select short_error(j.error) from jobs j
+      where j.tenant_id = new.tenant_id and j.session_id = run.session_id
+        and j.stage_run_id = new.stage_run_id and j.lane_id = new.lane_id
+        and j.step_key is not distinct from nullif(new.step_key, '*')
+        and j.counts and j.status in ('failed', 'cancelled')
+      order by j.finished_at limit 1));
+  end if;
+  perform tell_session(new.tenant_id, run.session_id,
+    case when new.step_key = '*' then 'lane-' else 'step-' end || verb, about);
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.tell_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_session(c.tenant_id, c.session_id, 'text-saved',
+      describe_job(c.tenant_id, c.job_id) || jsonb_build_object('callId', c.id, 'model', c.model,
+        'seq', new.seq, 'characters', length(new.body)))
+  from model_calls c where c.tenant_id = new.tenant_id and c.id = new.call_id;
+  return null;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.waits_for_itself(added job_wait[])

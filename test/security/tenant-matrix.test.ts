@@ -29,6 +29,7 @@ const ACROSS_TENANTS: Record<string, Record<string, string>> = {
     events: 'select insert',
     notices: 'insert',
     sessions: 'select update',
+    lanes: 'select',
     stage_runs: 'select update',
     lane_steps: 'select insert update',
     concurrency_limits: 'select update',
