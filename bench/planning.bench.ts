@@ -3,7 +3,7 @@ import { planStep } from '../src/planning/plan-step.ts';
 import type { SourceDocument } from '../src/planning/types.ts';
 import type { Granularity, Process } from '../src/recipe/types.ts';
 import { processOf, stage, step } from '../test/recipes/build.ts';
-import { fiveStages } from '../test/recipes/five-stages.ts';
+import { shipped } from '../test/recipes/shipped.ts';
 import type { Benchmark, Measurement } from './frame.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -84,7 +84,7 @@ async function run() {
     ratios[`${granularity}: time for ten times the documents, 10⁴ to 10⁵`] = times[2]! / times[1]!;
   }
   const started = performance.now();
-  const { calls } = expectedCounts(fiveStages(), 10);
+  const { calls } = expectedCounts(shipped('software-plan'), 10);
   const value = performance.now() - started;
   results.push({
     metric: `count ${calls} calls of ten lanes`,

@@ -109,7 +109,7 @@ export type Schema = {
     job_id: string | null;
     contribution_id: string | null;
     source_group: string | null;
-    anchor_id: string | null;
+    anchor_id: ReadOnly<string | null>;
     relationships: Json;
     inputs: JSONColumnType<readonly unknown[]>;
     content: Json | null;

@@ -33,7 +33,7 @@ export type NewDocument = {
   readonly sessionId: string;
   readonly jobId: string;
   readonly planned: PlannedJob;
-  /** The first chunk of the chain that made it. */
+  /** The first chunk of the text that was accepted. */
   readonly contributionId: string;
   readonly content: unknown;
 };
@@ -50,10 +50,10 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
   );
   await tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
-       document_key, lane_id, identity, version, job_id, contribution_id, source_group, anchor_id,
+       document_key, lane_id, identity, version, job_id, contribution_id, source_group,
        relationships, inputs, content)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
-       $14, $15, $16, $17
+       $14, $15, $16
      from documents where tenant_id = $1 and session_id = $3 and identity = $10`,
     [
       tenantId,
@@ -69,7 +69,6 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       document.jobId,
       contributionId,
       settled.sourceGroup,
-      'contributionId' in planned.anchor ? planned.anchor.contributionId : contributionId,
       JSON.stringify(settled.relationships),
       JSON.stringify(planned.inputs),
       JSON.stringify(document.content),

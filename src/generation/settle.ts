@@ -41,7 +41,7 @@ export async function settleTurn(
       else await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
-      const first = view.chunks[0]?.id ?? id!;
+      const first = firstOfText(view) ?? id!;
       const content = fillContent(view.assembly, verdict.content, first);
       await saveDocument(tx, { ...place, planned, contributionId: first, content });
     },
@@ -59,6 +59,13 @@ export async function reckonEnd({ view, result }: Turn, config: ModelsConfig): P
     model,
     responseId: result.raw?.responseId ?? null,
   };
+}
+
+/** The chunk with which the accepted text begins; undefined where it begins with this turn's. */
+function firstOfText({ standing, chunks }: ChainView): string | undefined {
+  // A repair writes the whole text again: nothing before it is part of the document.
+  if (standing.problems !== null) return undefined;
+  return chunks.find(({ ordinal }) => ordinal >= standing.from)?.id;
 }
 
 function judgeTurn({ view, result, abandoned }: Turn): Verdict {

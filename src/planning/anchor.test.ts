@@ -1,136 +1,28 @@
 import { describe, expect, test } from 'vitest';
+import { ANCHOR_TABLE } from '../../test/recipes/anchor-table.ts';
 import { step } from '../../test/recipes/build.ts';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import { anchorRule } from '../recipe/anchor-rule.ts';
 import { settleContribution } from './anchor.ts';
 import { simulateProcess, toDocument } from './simulate.ts';
 import type { PlannedJob, SourceDocument } from './types.ts';
 
-type Row = readonly [
-  stage: string,
-  step: string,
-  status: string,
-  anchor: string | null,
-  /** What becomes of the lineage. */
-  lineage: 'new' | 'anchor' | 'inputs',
-  /** Whether the contribution is its own anchor. */
-  own: boolean,
-];
+const process = shipped('software-plan');
+const stepsOf = process.stages.map((stage) => stage.steps.map((one) => `${stage.key}/${one.key}`));
 
-/** Stage, step, status, key of the anchor, lineage, own anchor: one row for each step. */
-const TABLE: readonly Row[] = [
-  ['thesis', 'thesis_build_stage_header', 'no_anchor_required', null, 'new', true],
-  ...['business_case', 'feature_spec', 'technical_approach', 'success_metrics'].map(
-    (key): Row => [
-      'thesis',
-      `thesis_generate_${key}`,
-      'derive_from_header_context',
-      'thesis/header_context',
-      'anchor',
-      false,
-    ],
-  ),
-  [
-    'antithesis',
-    'antithesis_prepare_review',
-    'anchor_found',
-    'thesis/business_case',
-    'anchor',
-    true,
-  ],
-  ...(
-    [
-      ['business_case_critique', 'business_case'],
-      ['technical_feasibility_assessment', 'feature_spec'],
-      ['risk_register', 'success_metrics'],
-      ['non_functional_requirements', 'technical_approach'],
-      ['dependency_map', 'technical_approach'],
-      ['comparison_vector', 'feature_spec'],
-    ] as const
-  ).map(
-    ([key, anchor]): Row => [
-      'antithesis',
-      `antithesis_generate_${key}`,
-      'anchor_found',
-      `thesis/${anchor}`,
-      'anchor',
-      false,
-    ],
-  ),
-  ['synthesis', 'synthesis_prepare_pairwise_header', 'no_anchor_required', null, 'new', true],
-  ...['business_case', 'feature_spec', 'technical_approach', 'success_metrics'].flatMap(
-    (key): Row[] => [
-      ['synthesis', `synthesis_pairwise_${key}`, 'anchor_found', `thesis/${key}`, 'anchor', false],
-      ['synthesis', `synthesis_document_${key}`, 'no_anchor_required', null, 'new', true],
-    ],
-  ),
-  ['synthesis', 'generate_final_synthesis_header', 'no_anchor_required', null, 'new', true],
-  ...['product_requirements', 'system_architecture', 'tech_stack'].map(
-    (key): Row => ['synthesis', key, 'anchor_found', 'synthesis/header_context', 'anchor', false],
-  ),
-  ['parenthesis', 'build-planning-header', 'no_anchor_required', null, 'inputs', true],
-  [
-    'parenthesis',
-    'generate-technical_requirements',
-    'anchor_found',
-    'synthesis/system_architecture',
-    'anchor',
-    false,
-  ],
-  [
-    'parenthesis',
-    'generate-master-plan',
-    'anchor_found',
-    'parenthesis/technical_requirements',
-    'anchor',
-    false,
-  ],
-  [
-    'parenthesis',
-    'generate-milestone-schema',
-    'anchor_found',
-    'synthesis/system_architecture',
-    'anchor',
-    false,
-  ],
-  ['paralysis', 'build-implementation-header', 'no_anchor_required', null, 'inputs', true],
-  [
-    'paralysis',
-    'generate-actionable-checklist',
-    'anchor_found',
-    'parenthesis/technical_requirements',
-    'anchor',
-    false,
-  ],
-  [
-    'paralysis',
-    'generate-updated-master-plan',
-    'anchor_found',
-    'parenthesis/master_plan',
-    'anchor',
-    false,
-  ],
-  [
-    'paralysis',
-    'generate-advisor-recommendations',
-    'anchor_found',
-    'synthesis/product_requirements',
-    'anchor',
-    false,
-  ],
-];
+test('the table has one row for each step of the shipped process', () => {
+  expect(ANCHOR_TABLE.map(([stage, key]) => `${stage}/${key}`).toSorted()).toEqual(
+    stepsOf.flat().toSorted(),
+  );
+});
 
-const jobs = simulateProcess(fiveStages(), 3);
-const saved = new Map<string, SourceDocument>(jobs.map((job) => [job.identity, toDocument(job)]));
-const jobsOf = (stage: string, key: string): PlannedJob[] =>
-  jobs.filter((job) => job.stage === stage && job.step === key);
+describe.each([1, 2, 3])('anchor and lineage of the shipped process, %i lanes', (laneCount) => {
+  const jobs = simulateProcess(process, laneCount);
+  const saved = new Map<string, SourceDocument>(jobs.map((job) => [job.identity, toDocument(job)]));
+  const jobsOf = (stage: string, key: string): PlannedJob[] =>
+    jobs.filter((job) => job.stage === stage && job.step === key);
 
-describe('anchor and lineage of the five stages, three lanes', () => {
-  test('the table has a row for each step', () => {
-    expect(new Set(TABLE.map(([stage, key]) => `${stage}/${key}`)).size).toBe(33);
-  });
-
-  test.each(TABLE)('%s/%s: %s', (stage, key, status, anchorKey, lineage, own) => {
+  test.each(ANCHOR_TABLE)('%s/%s: %s', (stage, key, status, referenceKey, lineage, own) => {
     const found = jobsOf(stage, key);
     expect(found.length).toBeGreaterThan(0);
     for (const job of found) {
@@ -138,14 +30,14 @@ describe('anchor and lineage of the five stages, three lanes', () => {
       const document = saved.get(job.identity)!;
       const reference = 'inputId' in anchor ? saved.get(anchor.inputId)! : undefined;
       expect(anchor.status).toBe(status);
-      expect(reference ? `${reference.stage}/${reference.documentKey}` : null).toBe(anchorKey);
+      expect(reference ? `${reference.stage}/${reference.documentKey}` : null).toBe(referenceKey);
       expect(document.relationships[stage]).toBe(own ? job.identity : reference?.contributionId);
       if (lineage === 'new') expect(document.sourceGroup).toBe(job.identity);
       if (lineage === 'anchor') expect(document.sourceGroup).toBe(reference?.sourceGroup);
-      if (lineage === 'inputs') {
+      if (lineage === 'shared') {
         const groups = job.inputIds.map((id) => saved.get(id)?.sourceGroup).filter(Boolean);
-        expect(new Set(groups)).toEqual(new Set([document.sourceGroup]));
-        expect(document.sourceGroup).not.toBe(job.identity);
+        const [shared, ...others] = new Set(groups);
+        expect(document.sourceGroup).toBe(others.length === 0 ? shared : job.identity);
       }
     }
   });
@@ -180,7 +72,7 @@ describe('anchor and lineage of the five stages, three lanes', () => {
   });
 });
 
-describe('anchorRule beyond the five stages', () => {
+describe('anchorRule beyond the shipped process', () => {
   test('a consolidating step is a merge under all_to_one as under per_model', () => {
     for (const granularity of ['all_to_one', 'per_model'] as const) {
       const merge = step('m', 'EXECUTE', granularity, 'm', ['doc:a/x*=1', 'doc:a/y*=1']);

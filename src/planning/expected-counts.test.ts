@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { expectedCounts } from './expected-counts.ts';
 import { validateForRun } from './validate-for-run.ts';
 
-const process = fiveStages();
+const process = shipped('software-plan');
 const formula = (n: number): number => 5 * n + 7 * n ** 2 + n * (9 + 4 * n ** 2) + 4 * n + 4 * n;
 
 describe('expectedCounts', () => {

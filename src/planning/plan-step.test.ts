@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import { insertStage } from '../recipe/edit.ts';
 import type { Process, Step } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
@@ -113,7 +113,7 @@ describe('the map-reduce recipe', () => {
 
 describe('planStep', () => {
   test('does not depend on the order in which documents arrive', () => {
-    const process = fiveStages();
+    const process = shipped('software-plan');
     const documents = simulateProcess(process, 3).map(toDocument);
     const plan = (order: readonly SourceDocument[]) =>
       process.stages[2]!.steps.slice(1, 9).map(({ key }) =>
@@ -274,7 +274,7 @@ describe('a stage that a user inserts between synthesis and parenthesis', () => 
     ]),
     step('settle', 'EXECUTE', 'all_to_one', 'settlement', ['contrib:review/weighing*']),
   ]);
-  const process = insertStage(fiveStages(), review, { after: 'synthesis' });
+  const process = insertStage(shipped('software-plan'), review, { after: 'synthesis' });
 
   test('fans out over the lineages and merges, without a line of code', () => {
     expect(validateForRun(process, 3)).toEqual([]);

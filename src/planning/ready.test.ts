@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import type { Process, Step } from '../recipe/types.ts';
 import { findReadySteps, type LaneStates, type Readiness } from './ready.ts';
 
@@ -21,7 +21,7 @@ const askIn =
 
 describe('findReadySteps', () => {
   test('starts with what nothing precedes and follows the edges', () => {
-    const ask = askIn(fiveStages(), 'parenthesis');
+    const ask = askIn(shipped('software-plan'), 'parenthesis');
     expect(ask({}).ready).toEqual(['build-planning-header']);
     expect(ask({ one: { 'build-planning-header': 'planned' } }).ready).toEqual([]);
     const done = { 'build-planning-header': 'done' } as const;
@@ -32,7 +32,7 @@ describe('findReadySteps', () => {
   });
 
   test('a step that reads all lanes waits for the others', () => {
-    const ask = askIn(fiveStages(), 'paralysis');
+    const ask = askIn(shipped('software-plan'), 'paralysis');
     const mine = {
       'build-implementation-header': 'done',
       'generate-actionable-checklist': 'done',

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import { settleContribution } from './anchor.ts';
 import { planStep } from './plan-step.ts';
 import { findReadySteps, type StepState } from './ready.ts';
 import { simulateProcess, toDocument } from './simulate.ts';
 import type { Lane, PlannedJob, SourceDocument } from './types.ts';
 
-const process = fiveStages();
+const process = shipped('software-plan');
 const lanes: Lane[] = [1, 2, 3].map((ordinal) => ({ id: `lane-${ordinal}`, ordinal }));
 const laneIds = lanes.map((lane) => lane.id);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped as load } from '../../test/recipes/shipped.ts';
 import { diffProcesses, diffStages } from './diff.ts';
 import * as edit from './edit.ts';
 import { mergeOrigin } from './merge.ts';
@@ -19,7 +19,7 @@ import {
   versionOf,
 } from './version.ts';
 
-const shipped = fiveStages();
+const shipped = load('software-plan');
 const stageOf = (process: Process, key: string): Stage =>
   process.stages.find((one) => one.key === key)!;
 
@@ -28,7 +28,7 @@ describe('versions', () => {
     expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
       '{"a":"x","b":[1,{"d":1}]}',
     );
-    expect(hashProcess(fiveStages())).toBe(hashProcess(shipped));
+    expect(hashProcess(load('software-plan'))).toBe(hashProcess(shipped));
     const files = processToFiles(shipped);
     const shuffled = new Map([...files].toReversed());
     expect(hashProcess(parseProcess(shuffled).value!)).toBe(hashProcess(shipped));
@@ -72,7 +72,7 @@ describe('forks', () => {
     const fork = stageOf(edit.forkStage(shipped, 'thesis'), 'thesis');
     const source = stageOf(shipped, 'thesis');
     expect(fork.origin).toEqual({
-      process: 'five-stages',
+      process: 'software-plan',
       stage: 'thesis',
       version: hashStage(source),
     });
@@ -101,7 +101,9 @@ describe('forks', () => {
   });
 
   test('steps can be added, moved, replaced, skipped and removed', () => {
-    const extra = step('extra', 'EXECUTE', 'all_to_one', 'extra', ['header:thesis/header_context']);
+    const source = stageOf(shipped, 'thesis').steps[1]!;
+    const output = { ...source.output, documentKey: 'extra' };
+    const extra = { ...source, key: 'extra', output };
     const added = edit.addStep(shipped, 'thesis', extra, {
       after: 'thesis_build_stage_header',
     });
@@ -121,7 +123,9 @@ describe('forks', () => {
 
   test('stages can be inserted, moved and removed, and gates stay where they were', () => {
     const gated = edit.setGate(shipped, 'synthesis', true);
-    const review = stage('review', [step('r', 'EXECUTE', 'all_to_one', 'r', ['seed:review/'])]);
+    const review = stage('review', [
+      step('r', 'EXECUTE', 'all_to_one', 'r', ['doc:synthesis/tech_stack']),
+    ]);
     const inserted = edit.insertStage(gated, review, { after: 'synthesis' });
     expect(inserted.transitions.slice(2, 4)).toEqual([
       { from: 'synthesis', to: 'review', gate: true },
@@ -134,22 +138,23 @@ describe('forks', () => {
 });
 
 describe('the stage after which one lane may write alone', () => {
+  const none: Process = { ...shipped, writerAfter: null };
   const after = (writerAfter: string | null): Process => ({ ...shipped, writerAfter });
 
   test('survives the way through files and makes another version', () => {
     expect(parseProcess(processToFiles(after('synthesis'))).value).toEqual(after('synthesis'));
-    expect(hashProcess(after('synthesis'))).not.toBe(hashProcess(shipped));
+    expect(hashProcess(after('synthesis'))).not.toBe(hashProcess(none));
     const { manifest, stages } = versionOf(after('synthesis'));
     expect(processFromVersion(manifest, stages).writerAfter).toBe('synthesis');
   });
 
   test('is a difference, and merges like any other field', () => {
-    expect(diffProcesses(shipped, after('thesis'))).toEqual([
+    expect(diffProcesses(none, after('thesis'))).toEqual([
       { stage: '', place: 'writerAfter', kind: 'changed', before: null, after: 'thesis' },
     ]);
-    const taken = mergeProcess(shipped, shipped, after('synthesis'));
+    const taken = mergeProcess(none, none, after('synthesis'));
     expect(taken).toMatchObject({ process: { writerAfter: 'synthesis' }, conflicts: [] });
-    const kept = mergeProcess(shipped, after('thesis'), after('synthesis'));
+    const kept = mergeProcess(none, after('thesis'), after('synthesis'));
     expect(kept.process.writerAfter).toBe('thesis');
     expect(kept.conflicts.map((one) => one.place)).toEqual(['process › writerAfter']);
     expect(mergeProcess(after('thesis'), after(null), after('thesis')).process.writerAfter).toBe(
@@ -161,15 +166,15 @@ describe('the stage after which one lane may write alone', () => {
 describe('diff', () => {
   test('names each change by place', () => {
     let fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');
-    fork = edit.changeTexts(fork, 'thesis', { files: { 'prompts/any.md': 'New.' } });
+    fork = edit.changeTexts(fork, 'thesis', { files: { 'prompts/business_case.md': 'New.' } });
     fork = edit.removeStep(fork, 'thesis', 'thesis_generate_feature_spec');
-    fork = edit.moveStep(fork, 'thesis', 'thesis_generate_technical_approach', 'last');
+    fork = edit.moveStep(fork, 'thesis', 'thesis_generate_business_case', 'last');
     const changes = diffStages(stageOf(shipped, 'thesis'), stageOf(fork, 'thesis'));
     expect(changes.map(({ kind, place }) => `${kind} ${place}`)).toEqual([
       'removed steps › thesis_generate_feature_spec',
       'changed order of steps',
       'changed steps › thesis_generate_success_metrics › skip',
-      'changed files › prompts/any.md',
+      'changed files › prompts/business_case.md',
     ]);
     expect(diffProcesses(shipped, fork)).toEqual(changes);
   });
@@ -269,7 +274,7 @@ describe('merge of a newer origin', () => {
 
 describe('merge of a newer process', () => {
   test('stages that the fork shares are renewed, forked ones merge, inserted ones stay', () => {
-    const own = stage('own', [step('r', 'EXECUTE', 'all_to_one', 'r', ['seed:own/'])]);
+    const own = stage('own', [step('r', 'PLAN', 'all_to_one', 'r', ['seed:own/'])]);
     let fork = edit.overrideStep(shipped, 'thesis', 'thesis_generate_feature_spec', {
       name: 'Ours',
     });

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
-import { fiveStages } from '../../test/recipes/five-stages.ts';
+import { shipped } from '../../test/recipes/shipped.ts';
 import { deriveEdges, type Edge, orderInWaves, withoutImplied } from './edges.ts';
 import { setGate } from './edit.ts';
 import { toMermaid } from './graph.ts';
 import { toSvg } from './graph-svg.ts';
 import { estimateWidth, splitText } from './svg-text.ts';
 
-const process = setGate(fiveStages(), 'synthesis', true);
+const process = setGate(shipped('software-plan'), 'synthesis', true);
 
 describe('edges', () => {
   const [, , synthesis, parenthesis, paralysis] = process.stages;

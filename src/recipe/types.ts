@@ -235,6 +235,7 @@ export type IssueCode =
   | 'cycle'
   | 'driver_invalid'
   | 'anchor_tie'
+  | 'anchor_missing'
   | 'prompt_invalid'
   | 'prompt_variable_unknown'
   | 'template_invalid'

@@ -1,6 +1,6 @@
 import { anchorRule } from './anchor-rule.ts';
 import { canDrive, driverOf, needsDriver } from './driver.ts';
-import { activeSteps, findCycle } from './edges.ts';
+import { activeSteps, findCycle, isProduced } from './edges.ts';
 import { joinOf, respondingInputs } from './joins.ts';
 import type { SchemaPath } from './json-schema.ts';
 import type { ContractNode, IssueCode, Stage, Step, StepInput } from './types.ts';
@@ -129,6 +129,12 @@ function checkFanOut(validation: Validation, step: Step, add: AddToStep): void {
 }
 
 function checkAnchor(step: Step, add: AddToStep): void {
+  if (step.jobType === 'EXECUTE' && !step.inputs.some(isProduced)) {
+    const message =
+      'it reads neither a document nor a header_context, so nothing can be its anchor; ' +
+      'add a step of job type PLAN and read its header_context';
+    add('anchor_missing', ['inputs'], message);
+  }
   const rule = anchorRule(step);
   if (rule.status !== 'anchor_found' || rule.ties.length === 0) return;
   const tied = [rule.input, ...rule.ties];

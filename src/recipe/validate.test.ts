@@ -15,6 +15,8 @@ const CHALLENGE = 'challenge/stage.yaml';
 const PROPOSE = 'propose/stage.yaml';
 const JUDGEMENT = '{ type: contribution, document_key: judgement, multiple: true }';
 const SEED = '      - type: seed_prompt\n';
+const PREVIOUS =
+  '      - { type: document, document_key: proposal, iteration: previous, required: false }\n';
 
 const DEFECTS: readonly Defect[] = [
   {
@@ -106,6 +108,11 @@ const DEFECTS: readonly Defect[] = [
       ],
     ],
     issue: ['anchor_tie', CHALLENGE, 13, 'steps[0].inputs[1].relevance'],
+  },
+  {
+    title: 'a document that nothing can be the anchor of',
+    changes: [[PROPOSE, PREVIOUS, '']],
+    issue: ['anchor_missing', PROPOSE, 11, 'steps[0].inputs'],
   },
   {
     title: 'a fan-out with no driver',
@@ -213,7 +220,7 @@ const DEFECTS: readonly Defect[] = [
   {
     title: 'a header made by an EXECUTE step',
     changes: [[PROPOSE, 'kind: document', 'kind: header_context']],
-    issue: ['field_invalid', PROPOSE, 14, 'steps[0].output.kind'],
+    issue: ['field_invalid', PROPOSE, 15, 'steps[0].output.kind'],
   },
   {
     title: 'a result that nobody makes',

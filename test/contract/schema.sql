@@ -58,12 +58,12 @@ documents.superseded boolean not null default false
 documents.job_id uuid
 documents.contribution_id uuid
 documents.source_group uuid
-documents.anchor_id uuid
 documents.relationships jsonb not null default '{}'::jsonb
 documents.inputs jsonb not null default '[]'::jsonb
 documents.content json
 documents.markdown_hash text
 documents.created_at timestamp with time zone not null default app_now()
+documents.anchor_id uuid default ((relationships ->> stage_key))::uuid
 entries.tenant_id uuid not null
 entries.posting_id bigint not null
 entries.account_id uuid not null

@@ -168,6 +168,42 @@ describe('an answer in an odd form', () => {
   });
 });
 
+describe('the chunk that a document points to', () => {
+  /** The text of the document's contribution, and how many chunks its chain has. */
+  const firstChunk = async ({ sessionId }: Outcome) => {
+    const [row] = await place.database.asTenant(place.tenantId, (tx) =>
+      tx.query<{ text: string; chunks: number }>(
+        `select b.body as text,
+           (select count(*) from contributions o where o.chain_id = c.chain_id) as chunks
+         from documents d join contributions c on c.id = d.contribution_id
+         join blobs b on b.tenant_id = c.tenant_id and b.hash = c.blob_hash
+         where d.session_id = $1 and d.document_key = 'checklist'`,
+        [sessionId],
+      ),
+    );
+    return row;
+  };
+
+  test('is the repaired answer, not the one that was refused', async () => {
+    const outcome = await play({ text: '{}' }, GOOD);
+    expect(await firstChunk(outcome)).toMatchObject({ text: WHOLE, chunks: 2 });
+  });
+
+  test('is where the repaired answer begins, if that was cut', async () => {
+    const begun = cutAt('Show what');
+    const outcome = await play({ text: '{}' }, begun, goOn);
+    expect(await firstChunk(outcome)).toMatchObject({ text: begun.text, chunks: 3 });
+  });
+
+  test('is the first one of an answer that was continued', async () => {
+    const begun = cutAt('Show what');
+    expect(await firstChunk(await play(begun, goOn))).toMatchObject({
+      text: begun.text,
+      chunks: 2,
+    });
+  });
+});
+
 test('a header without its documents is asked for again', async () => {
   const { system_materials } = GOOD_FRAME;
   const texts = [{ system_materials }, GOOD_FRAME].map((content) => JSON.stringify(content));

@@ -152,6 +152,7 @@ export async function playWorkPlan(
     });
     const asked = server.served.filter(({ deliverable }) => deliverable === 'work/checklist');
     return {
+      sessionId,
       status: await status(),
       asked,
       served: server.served,

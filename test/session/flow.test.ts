@@ -65,31 +65,6 @@ describeOnBoth('a session', (kind) => {
     120_000,
   );
 
-  test('saves the anchor and the lineage that the planner decided', async () => {
-    const { sessionId } = await start({
-      process: softwarePlan,
-      models: ['x/a', 'x/b'],
-      untilStage: 'antithesis',
-    });
-    await runUntil(database, { tenantId, sessionId }, 'completed');
-    const rows = await database.asTenant(tenantId, (tx) =>
-      tx.query<{ stage_key: string; kind: string; own: boolean; lineages: number; n: number }>(
-        `select stage_key, kind, bool_and(anchor_id = contribution_id) as own,
-           count(distinct source_group) as lineages, count(*) as n
-         from documents where session_id = $1 and kind <> 'seed_prompt'
-         group by stage_key, kind order by stage_key desc, kind`,
-        [sessionId],
-      ),
-    );
-    // Two branches, one for each thesis header; critiques stay on the branch they criticise.
-    expect(rows.map((row) => [row.stage_key, row.kind, row.lineages])).toEqual([
-      ['thesis', 'document', 2],
-      ['thesis', 'header_context', 2],
-      ['antithesis', 'document', 2],
-      ['antithesis', 'header_context', 2],
-    ]);
-  });
-
   test('stops for review after every stage, takes feedback and goes on', async () => {
     const { sessionId } = await start({ reviewStages: true });
     const given: string[] = [];

@@ -1,18 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
-import type { Process } from '../../src/recipe/types.ts';
-import { loadProcess } from '../../src/recipe/validate.ts';
 import { createPlanHandler } from '../../src/session/plan-handler.ts';
 import { readSession } from '../../src/session/read.ts';
 import { withWorker } from '../engine.ts';
-import { readFolder } from '../recipes/read-folder.ts';
 
-export const shipped = (name: string): Process =>
-  loadProcess(readFolder(fileURLToPath(new URL(`../../recipes/${name}`, import.meta.url))));
+export { shipped } from '../recipes/shipped.ts';
 
 /** Writes a document that only says which it is; `content` may say more. */
 export const writeTrivially =
