@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { bakeryPlan, readPlan } from '../../test/checks/bakery-plan.ts';
+import { checkPlan } from './check-plan.ts';
+import { drawSchedule } from './draw-schedule.ts';
+import { tabulateEffort } from './tabulate-effort.ts';
+
+const input = readPlan(bakeryPlan());
+const { schedule } = checkPlan(input);
+
+test('the sound plan runs as its needs and hours allow', () => {
+  expect(
+    schedule.map((item) => `${item.id} ${item.startWeek}-${item.endWeek} ${item.after}`),
+  ).toEqual([
+    'W1 1-1 null',
+    'W2 1-1 null',
+    'W3 2-2 null',
+    'W4 3-4 W3',
+    'W5 4-5 W4',
+    'W6 5-5 W5',
+    'W7 5-6 W6',
+    'W8 6-7 W7',
+    'W9 7-8 W8',
+  ]);
+});
+
+test('the table of hours has a row for each person and a figure for each week', () => {
+  const { weeks, rows } = tabulateEffort(schedule, input.people);
+  expect(weeks).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(rows.map(({ owner, total }) => `${owner} ${total}`)).toEqual(['bakers 4', 'Developer 79']);
+  expect(rows[0]!.hours.slice(0, 4)).toEqual([1, 1, 0, 0]);
+  expect(rows[1]!.hours.slice(0, 4)).toEqual([12, 0, 20, 20]);
+  expect(rows[1]!.hoursPerWeek).toBe(20);
+});
+
+test('the drawing has a section for each owner and a bar for each item', () => {
+  const lines = drawSchedule(schedule).split('\n');
+  expect(lines.slice(0, 8)).toEqual([
+    'gantt',
+    '  dateFormat YYYY-MM-DD',
+    '  axisFormat week %W',
+    '  tickInterval 1week',
+    '  weekday monday',
+    '  todayMarker off',
+    '  section Both bakers',
+    '    W1 Ask twenty regulars, 1 hour :t1, 2001-01-01, 7d',
+  ]);
+  expect(lines).toContain('    W4 Build the order page, 36 hours :t5, 2001-01-15, 14d');
+  expect(lines.filter((line) => line.startsWith('  section '))).toEqual([
+    '  section Both bakers',
+    '  section developer',
+    '  section bakers + developer',
+  ]);
+});
+
+test('with a start date the drawing shows dates', () => {
+  const drawn = drawSchedule(schedule, '2026-11-02');
+  expect(drawn).toContain('axisFormat %d %b');
+  expect(drawn).toContain('W4 Build the order page, 36 hours :t5, 2026-11-16, 14d');
+});
+
+/** The tokens of Mermaid's gantt grammar for a bar: a name and its data, nothing else. */
+const BAR =
+  /^ {4}(?!(?:title|section|click|gantt|weekday|acc)\b)[^#:;%\n]+ :t\d+, \d{4}-\d\d-\d\d, \d+d$/i;
+
+test.each([
+  ['W1', 'Pay: 50 % now; the rest #later'],
+  ['section', 'two'],
+  ['title', 'page'],
+  ['2026-01-01', 'new year'],
+  ['', '`code` {x} <b>bold</b>\nnext line'],
+])('names do not end or begin a statement: %j %j', (id, title) => {
+  const drawn = drawSchedule([{ ...schedule[0]!, id, title, owners: ['A: b; c # d %% e'] }]);
+  const [section, bar, end] = drawn.split('\n').slice(6);
+  expect(section).toMatch(/^ {2}section [^#:;%]+$/);
+  expect(bar).toMatch(BAR);
+  expect(end).toBe('');
+});

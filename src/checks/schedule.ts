@@ -1,0 +1,89 @@
+import { weeklyRate } from './capacity.ts';
+import { compareIds } from './ids.ts';
+import type { Plan, PlanItem } from './plan.ts';
+import { EPSILON } from './problem.ts';
+import type { Effort } from './types.ts';
+
+/** When an item can be worked on at the earliest. */
+export type ScheduledItem = {
+  readonly id: string;
+  readonly title: string;
+  /** As the plan writes them. */
+  readonly owners: readonly string[];
+  readonly effort: Effort | null;
+  readonly statedWeek: number | null;
+  /** Weeks since the beginning of week 1, with fractions. */
+  readonly start: number;
+  readonly end: number;
+  readonly startWeek: number;
+  readonly endWeek: number;
+  /** The item that it waits for, be it a need or the owner's previous work; null for none. */
+  readonly after: string | null;
+};
+
+export type Placed = ScheduledItem & { readonly key: string };
+
+/** Weeks that the item takes if its owners do nothing else, at the high estimate. */
+function durationOf(plan: Plan, item: PlanItem): number {
+  const share = (item.effort?.high ?? 0) / Math.max(1, item.people.length);
+  const rates = item.people.map((person) => weeklyRate(plan.capacities.get(person)));
+  return Math.max(0, share / Math.min(...rates, weeklyRate(undefined)));
+}
+
+/**
+ * Items in an order in which needs come first. The order follows stated weeks, depth and ids and
+ * not efforts or hours: with a fixed order and no filling of gaps, every end is the longest path
+ * through a fixed graph, so that more hours or less effort never make anything later (greedy
+ * lists that choose by duration do that, Graham 1969).
+ */
+function orderItems(plan: Plan): PlanItem[] {
+  const ranks = new Map<string, { readonly week: number; readonly depth: number }>();
+  const rankOf = (root: PlanItem): void => {
+    const stack = [root];
+    while (stack.length > 0) {
+      const item = stack.at(-1)!;
+      const missing = item.waitsFor.filter((key) => !ranks.has(key));
+      if (missing.length > 0 && !ranks.has(item.key)) {
+        stack.push(...missing.map((key) => plan.byKey.get(key)!));
+        continue;
+      }
+      stack.pop();
+      const needs = item.waitsFor.map((key) => ranks.get(key)!);
+      const week = Math.max(item.earliestWeek ?? 1, ...needs.map((need) => need.week));
+      ranks.set(item.key, { week, depth: Math.max(0, ...needs.map(({ depth }) => depth + 1)) });
+    }
+  };
+  for (const item of plan.items) if (!ranks.has(item.key)) rankOf(item);
+  return plan.items.toSorted((a, b) => {
+    const [one, two] = [ranks.get(a.key)!, ranks.get(b.key)!];
+    return one.week - two.week || one.depth - two.depth || compareIds(a.key, b.key);
+  });
+}
+
+/**
+ * The earliest weeks by needs, stated weeks and the hours of the owners. `sharing` makes an owner
+ * do one item after the other; without it each item has its owners to itself.
+ */
+export function scheduleItems(plan: Plan, sharing: boolean): Placed[] {
+  const ends = new Map<string, { readonly at: number; readonly id: string }>();
+  const free = new Map<string, { readonly at: number; readonly id: string }>();
+  return orderItems(plan).map((item) => {
+    const arrivals = item.people.map((key) => (plan.capacities.get(key)?.fromWeek ?? 1) - 1);
+    const given = Math.max((item.earliestWeek ?? 1) - 1, ...arrivals);
+    const waits = [
+      ...item.waitsFor.map((key) => ends.get(key)!),
+      ...(sharing ? item.people.flatMap((key) => free.get(key) ?? []) : []),
+    ];
+    let last: { readonly at: number; readonly id: string | null } = { at: given, id: null };
+    for (const wait of waits) if (wait.at > last.at) last = wait;
+    const start = last.at;
+    const end = start + durationOf(plan, item);
+    ends.set(item.key, { at: end, id: item.id });
+    for (const key of item.people) free.set(key, { at: end, id: item.id });
+    const startWeek = Math.floor(start + EPSILON) + 1;
+    const { key, id, title, owners, effort, earliestWeek: statedWeek } = item;
+    const endWeek = Math.max(startWeek, Math.ceil(end - EPSILON));
+    const at = { start, end, startWeek, endWeek, after: last.id };
+    return { key, id, title, owners, effort, statedWeek, ...at };
+  });
+}
