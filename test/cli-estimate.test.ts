@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './stores.ts';
+import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 
@@ -19,6 +19,7 @@ function dialectic(folder: string, ...parameters: string[]) {
 
 test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
   const folder = await temporaryFolder();
+  await emptyDirectory(join(folder, 'data'));
   const models = { 'compatible/a': { price: { input: 2, output: 10 } } };
   await writeFile(join(folder, 'dialectic.config.json'), JSON.stringify({ models }));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
@@ -48,6 +49,7 @@ test('estimate tells calls, tokens and money, and run says it before it starts',
 
 test('estimate refuses what a run would refuse', async () => {
   const folder = await temporaryFolder();
+  await emptyDirectory(join(folder, 'data'));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
   const common = ['estimate', 'brief.md', '--data', 'data', '-m', 'offline/builder'];
   const until = await dialectic(folder, ...common, '--until', 'nope');

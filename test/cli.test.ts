@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './stores.ts';
+import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 
@@ -37,7 +37,7 @@ test('demo runs the whole process and says what to open next', async () => {
 
 test('run, list, show, choose and export go together', async () => {
   const folder = await temporaryFolder();
-  const data = join(folder, 'data');
+  const data = await emptyDirectory();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const out = join(folder, 'out');
@@ -72,7 +72,7 @@ test('run, list, show, choose and export go together', async () => {
 
 test('a run that waits for a person says how to go on, and goes on', async () => {
   const folder = await temporaryFolder();
-  const data = join(folder, 'data');
+  const data = await emptyDirectory();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const common = ['--data', data, '--json'];
@@ -90,7 +90,7 @@ test('a run that waits for a person says how to go on, and goes on', async () =>
 
 test('a participant that fails leaves a named error, and resume goes on from there', async () => {
   const folder = await temporaryFolder();
-  const data = join(folder, 'data');
+  const data = await emptyDirectory();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const models = ['-m', 'offline/builder', '-m', 'offline/skeptic?badjson=always'];
@@ -112,7 +112,7 @@ test('a participant that fails leaves a named error, and resume goes on from the
 
 test('what is wrong with the brief or the models is said before anything runs', async () => {
   const folder = await temporaryFolder();
-  const data = ['--data', join(folder, 'data'), '--json'];
+  const data = ['--data', await emptyDirectory(), '--json'];
   const binary = join(folder, 'binary');
   await writeFile(binary, Buffer.from([1, 0, 2]));
   const empty = join(folder, 'empty');

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import type { ChildJob, JobHandlers } from '../src/jobs/context.ts';
 import { enqueueJobs } from '../src/jobs/enqueue.ts';
@@ -61,8 +61,8 @@ export class Bench {
     );
   }
 
-  async settled(statuses: Record<string, string>, timeout = 20_000): Promise<void> {
-    await expect.poll(() => this.statuses(), { timeout, interval: 20 }).toEqual(statuses);
+  async settled(statuses: Record<string, string>): Promise<void> {
+    await expect.poll(() => this.statuses(), { interval: 20 }).toEqual(statuses);
   }
 }
 
@@ -86,4 +86,11 @@ export async function withWorker<T>(
   } finally {
     await worker.stop();
   }
+}
+
+/** Waits until the workers of a store have asked it a few more times. */
+export async function untilLookedAgain(database: Database): Promise<void> {
+  const acquire = vi.spyOn(database.driver, 'acquire');
+  await expect.poll(() => acquire.mock.calls.length, { interval: 20 }).toBeGreaterThan(4);
+  acquire.mockRestore();
 }

@@ -57,7 +57,7 @@ test('a backup that fails stops neither the work nor the closing, and doctor tel
   const inTheWay = join(dataDirectory, 'backups');
   writeFileSync(inTheWay, '');
   const failure = () => readBackupFailure(dataDirectory);
-  await expect.poll(failure, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(failure).toBeDefined();
   await database.asWorker((tx) => tx.query('select 1'));
   await database.close();
   const findings = await examineStore({ dataDirectory });

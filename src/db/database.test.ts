@@ -67,7 +67,7 @@ describeOnBoth('a transaction', (kind) => {
       await tx.query('rollback to savepoint s');
     });
     const read = () => readEvents(database, { tenantId, after: null });
-    await expect.poll(read, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(read).toHaveLength(1);
   });
 
   test('in which a failure was passed over is not acknowledged', async () => {

@@ -30,15 +30,15 @@ test('timers keep their beat under a tight query loop', async () => {
   const { tenantId } = await newTenant(database);
   await database.asTenant(tenantId, (tx) => tx.query('select 1')); // warm
   let ticks = 0;
-  const started = performance.now();
   const timer = setInterval(() => ticks++, 10);
-  while (performance.now() - started < 2_000) {
+  let queries = 0;
+  // On the main thread no tick would come between the queries, and this would not end.
+  while (ticks < 20) {
     await database.asTenant(tenantId, (tx) => tx.query('select 1'));
+    queries++;
   }
   clearInterval(timer);
-  console.log(`${ticks} of 200 ticks of 10 ms`);
-  // On the main thread none would come. How many do beside other tests is the machine's matter.
-  expect(ticks).toBeGreaterThan(50);
+  expect(queries).toBeGreaterThan(0);
 });
 
 test('a thread that dies is opened again, and what it had acknowledged is there', async () => {
@@ -98,10 +98,10 @@ test('listeners are woken when a dead thread is opened again, and hear as before
   });
   await database.driver.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
   await append(database, 'first');
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([tenantId]);
+  await expect.poll(() => heard).toEqual([tenantId]);
   await threadOf(database).terminateThread();
   await append(database, 'second');
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual([tenantId, '', tenantId]);
+  await expect.poll(() => heard).toEqual([tenantId, '', tenantId]);
 });
 
 test('closing twice at once closes once, after the work that had begun', async () => {
@@ -123,7 +123,7 @@ test('a lock file that somebody removes ends the database before another can ope
   const database = await openStore({ dataDirectory }, { backupEveryMs: 3_600_000 });
   await rm(join(dataDirectory, 'lock'));
   const look = () => database.asWorker((tx) => tx.query('select 1')).catch((error) => error);
-  await expect.poll(look, { timeout: 20_000 }).toMatchObject({
+  await expect.poll(look).toMatchObject({
     code: 'storage_closed',
     retryable: false,
     message: expect.stringContaining('lock file'),

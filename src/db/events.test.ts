@@ -11,7 +11,7 @@ async function readAll(database: Database, tenantId: string, count: number) {
     all.push(...(await readEvents(database, { tenantId, after, limit: 3 })));
     return all.length;
   };
-  await expect.poll(readOn, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(readOn).toBeGreaterThanOrEqual(count);
   await readOn();
   return all;
 }

@@ -84,17 +84,17 @@ describe('a provider that misbehaves', () => {
   });
 
   test('signs of life keep a slow stream going past the silence limit', async () => {
-    const timeouts = { firstByteMs: 500, silenceMs: 500, totalMs: 5_000 };
+    const timeouts = { firstByteMs: 60_000, silenceMs: 1_500, totalMs: 60_000 };
     const { generate } = await setUp(
       (response) => {
         stream(response, chatEvent('slow '));
         let beats = 0;
         const timer = setInterval(() => {
           response.write(': keep-alive\n\n');
-          if (++beats < 7) return;
+          if (++beats < 100) return;
           clearInterval(timer);
           response.end(chatEvent('but sure', 'stop'));
-        }, 100);
+        }, 20);
       },
       { timeouts },
     );
@@ -102,11 +102,13 @@ describe('a provider that misbehaves', () => {
   });
 
   test('a lost connection keeps the text, without text it is an error', async () => {
+    let lose = (): void => {};
     const { generate } = await setUp((response, _, n) => {
+      lose = () => response.destroy();
       if (n === 1) stream(response, chatEvent('half'));
-      setTimeout(() => response.destroy(), 30);
+      else lose();
     });
-    expect(await generate()).toMatchObject({
+    expect(await generate({ onDelta: () => lose() })).toMatchObject({
       text: 'half',
       finishReason: 'interrupted',
       error: { code: 'provider_unreachable' },
@@ -225,19 +227,18 @@ describe('a call', () => {
   });
 
   test('no more run at once than the provider is configured for', async () => {
-    let running = 0;
+    const open: ServerResponse[] = [];
     let most = 0;
     const { generate } = await setUp(
       (response) => {
-        most = Math.max(most, ++running);
-        setTimeout(() => {
-          running--;
-          answer(response);
-        }, 20);
+        open.push(response);
+        most = Math.max(most, open.length);
+        // Both answers wait for each other, and a moment longer for a third that must not come.
+        if (open.length === 2) setTimeout(() => open.splice(0).forEach(answer), 20);
       },
       { concurrency: 2 },
     );
-    await Promise.all(Array.from({ length: 7 }, () => generate()));
+    await Promise.all(Array.from({ length: 6 }, () => generate()));
     expect(most).toBe(2);
   });
 

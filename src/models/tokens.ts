@@ -37,7 +37,8 @@ export function loadTokenCounter(): Promise<TokenCounter> {
   return loading;
 }
 
-function createTokenCounter(countPlain: (text: string) => number): TokenCounter {
+/** Counts with the given tokenizer, each text once. */
+export function createTokenCounter(countPlain: (text: string) => number): TokenCounter {
   const cache = new Map<string, number>();
 
   function countCached(text: string): number {

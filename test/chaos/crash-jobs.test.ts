@@ -4,21 +4,19 @@ import { expectEveryResultOnce, killAlone, killAmong, seedDag } from './crash-jo
 
 const SMALL = { roots: 2, steps: [3, 3] };
 
-test('kills of the only worker of an embedded store lose and repeat no effect', async () => {
+test('4 kills of the only worker of an embedded store lose and repeat no effect', async () => {
   const place = await emptyStore('embedded');
   await seedDag(place, SMALL);
-  const kills = await killAlone(place, { concurrency: 4, leaseMs: 30_000, jobMs: 30 }, 1);
-  const takeovers = await expectEveryResultOnce(place, SMALL);
-  console.log(`${kills} kills, ${takeovers} takeovers`);
-  expect(kills).toBeGreaterThan(1);
-}, 240_000);
+  await killAlone(place, { concurrency: 4, leaseMs: 30_000, jobMs: 30 }, 1, 4);
+  // How many takeovers are noted is chance: PGlite may lose a claim that it committed last.
+  await expectEveryResultOnce(place, SMALL);
+});
 
-test('kills among four workers of a server lose and repeat no effect', async () => {
+test('6 kills among four workers of a server lose and repeat no effect', async () => {
   const place = await emptyStore('server');
   await seedDag(place, SMALL);
-  const settings = { concurrency: 2, leaseMs: 30_000, jobMs: 300 };
-  const kills = await killAmong(place, settings, 4, 2);
+  await killAmong(place, { concurrency: 2, leaseMs: 30_000, jobMs: 30 }, 4, 2, 6);
   const takeovers = await expectEveryResultOnce(place, SMALL);
-  console.log(`${kills} kills, ${takeovers} takeovers`);
-  expect(kills).toBeGreaterThan(3);
-}, 120_000);
+  console.log(`${takeovers} takeovers`);
+  expect(takeovers).toBeGreaterThanOrEqual(3);
+});

@@ -17,7 +17,11 @@ export type WorkerSettings = {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly jobMs: number;
-  readonly die?: { readonly at: string; readonly every: number };
+  /** Kills itself at this point of its n-th EXECUTE job. */
+  readonly die?: { readonly at: string; readonly job: number };
+  /** Finishes so many EXECUTE jobs and holds those that it claims after them until it is killed. */
+  readonly jobs?: number;
+  readonly endWhenDone?: boolean;
 };
 
 export function startWorker(place: StoreLocation, settings: WorkerSettings): Script {
@@ -98,69 +102,74 @@ export function seeded(seed: number): () => number {
   };
 }
 
+const POINTS = ['in-commit', 'before-commit', 'after-commit', 'before-work'];
+
 /**
- * Kills a single worker process so many times, or until nothing is left to do; then lets one finish.
- * Returns the kills.
+ * Kills a single worker process so many times, then lets one finish. Every second process dies at a
+ * named point, the others whenever it happens. None finishes more jobs than it is told to, so that
+ * a slow machine cannot run out of work before the last kill.
  */
 export async function killAlone(
   place: StoreLocation,
   settings: WorkerSettings,
   seed: number,
-  most = Infinity,
-) {
+  kills: number,
+): Promise<void> {
   const chance = seeded(seed);
-  const points = ['before-work', 'before-commit', 'in-commit', 'after-commit'];
-  for (let kills = 0; ; ) {
-    // Every third process dies at a named point, the others whenever it happens.
-    const at = points[kills % points.length]!;
-    const die = kills % 3 === 0 ? { at, every: 1 + Math.floor(chance() * 3) } : undefined;
-    const worker = startWorker(place, { ...settings, ...(die && kills < most && { die }) });
-    // The time runs from the first job on, so that a busy machine slows the test but not its work.
-    const working = worker.line((line) => line.startsWith('start')).catch(() => {});
-    await Promise.race([working, sleep(5_000), worker.ended]);
-    await Promise.race([sleep(kills < most ? 20 + chance() * 380 : 5_000), worker.ended]);
-    worker.child.kill('SIGKILL');
-    await worker.ended;
-    if (kills < most) kills++;
-    // Looking opens the store, which takes longer than the worker lived.
-    if (kills < most && most < Infinity && kills % LOOK_EVERY !== 0) continue;
-    const { open, failed } = await readProgress(place);
-    expect(failed, `seed ${seed}, kill ${kills}`).toBe(0);
-    if (open === 0) return kills;
+  for (let kill = 0; kill < kills; kill++) {
+    const isNamed = kill % 2 === 0;
+    const job = 1 + Math.floor(chance() * 2);
+    const die = { at: POINTS[(kill / 2) % POINTS.length]!, job };
+    const worker = startWorker(place, {
+      ...settings,
+      ...(isNamed ? { die, jobs: job } : { jobs: (kill >> 1) % 2 }),
+    });
+    if (!isNamed) {
+      await worker.line((line) => line.startsWith('start'));
+      await sleep(20 + chance() * 380);
+      worker.child.kill('SIGKILL');
+    }
+    expect(await worker.ended, `seed ${seed}, kill ${kill}: ${worker.errors.join('')}`).toBe(null);
   }
+  const last = startWorker(place, { ...settings, endWhenDone: true });
+  expect(await last.ended, `seed ${seed}: ${last.errors.join('')}`).toBe(0);
 }
 
-const LOOK_EVERY = 5;
-
 /**
- * Keeps several worker processes alive while one after another is killed, so many times or until the
- * work is done; then lets them finish. Returns the kills.
+ * Keeps several worker processes alive and kills them one by one, so many times; then lets new ones
+ * finish. Every second victim is known to hold a job, the others die whenever it happens. As above,
+ * none finishes more jobs than it is told to until the kills are over.
  */
 export async function killAmong(
   place: StoreLocation,
   settings: WorkerSettings,
   workers: number,
   seed: number,
-  most = Infinity,
-) {
+  kills: number,
+): Promise<void> {
   const chance = seeded(seed);
-  const running = Array.from({ length: workers }, () => startWorker(place, settings));
-  await Promise.all(running.map((worker) => worker.line((line) => line === 'open')));
+  let started = 0;
+  const start = (): Script => startWorker(place, { ...settings, jobs: started++ % 2 });
+  const running = Array.from({ length: workers }, start);
   try {
-    for (let kills = 0; ; ) {
-      const { open, failed } = await readProgress(place);
-      expect(failed, `seed ${seed}, kill ${kills}`).toBe(0);
-      if (open === 0) return kills;
-      // A process that has not come up yet is not worth killing: everyone gets some work done.
-      const victim = Math.floor(chance() * workers);
-      await running[victim]!.line((line) => line === 'open');
-      await sleep(20 + chance() * 380);
-      if (kills >= most) continue;
+    for (let kill = 0; kill < kills; kill++) {
+      let victim = Math.floor(chance() * workers);
+      if (kill % 2 === 0) {
+        const holding = running.map(async (worker, at) => {
+          await worker.line((line) => line.startsWith('hold'));
+          return at;
+        });
+        victim = await Promise.race(holding);
+      } else {
+        await running[victim]!.line((line) => line === 'open');
+        await sleep(20 + chance() * 380);
+      }
       running[victim]!.child.kill('SIGKILL');
-      running[victim] = startWorker(place, settings);
-      kills++;
+      running[victim] = start();
     }
   } finally {
     for (const worker of running) worker.child.kill('SIGKILL');
   }
+  const last = running.map(() => startWorker(place, { ...settings, endWhenDone: true }));
+  expect(await Promise.all(last.map(({ ended }) => ended))).toEqual(last.map(() => 0));
 }

@@ -1,26 +1,21 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase, type StoreLocation } from '../../src/db/open.ts';
+import { LOCAL_TENANT } from '../../src/db/tenants.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { Worker } from '../../src/jobs/worker.ts';
+import type { WorkerSettings } from './crash-jobs.ts';
 
-// A worker process for the chaos tests: runs DAGs whose results are a function of their payload, and
-// can be told to die at a named point of every n-th job that it runs.
-type Settings = {
-  place: { dataDirectory: string } | { databaseUrl: string };
-  concurrency: number;
-  leaseMs: number;
-  jobMs: number;
-  die?: { at: string; every: number };
-};
+// A worker process for the chaos tests: runs DAGs whose results are a function of their payload.
+type Settings = WorkerSettings & { place: StoreLocation };
 const settings = JSON.parse(process.argv[2]!) as Settings;
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 let executed = 0;
 
-function maybeDie(point: string): void {
+function maybeDie(point: string, nth: number): void {
   const { die } = settings;
-  if (die?.at === point && executed % die.every === 0) process.kill(process.pid, 'SIGKILL');
+  if (die?.at === point && nth === die.job) process.kill(process.pid, 'SIGKILL');
 }
 
 const plan: JobHandler = async ({ job, commit }) => {
@@ -46,16 +41,20 @@ const plan: JobHandler = async ({ job, commit }) => {
 
 const execute: JobHandler = async ({ job, commit }) => {
   const name = job.payload['name'] as string;
-  executed++;
+  const nth = ++executed;
   say(`start ${name}`);
-  maybeDie('before-work');
+  if (settings.jobs !== undefined && nth > settings.jobs) {
+    say(`hold ${name}`);
+    await new Promise(() => {});
+  }
+  maybeDie('before-work', nth);
   await sleep(settings.jobMs * (0.5 + Number(`0x${hash(name).slice(0, 4)}`) / 0xffff));
-  maybeDie('before-commit');
+  maybeDie('before-commit', nth);
   await commit({
     events: [{ topic: 'results', kind: 'result-written', payload: { name, value: hash(name) } }],
-    write: async () => maybeDie('in-commit'),
+    write: async () => maybeDie('in-commit', nth),
   });
-  maybeDie('after-commit');
+  maybeDie('after-commit', nth);
   say(`done ${name}`);
 };
 
@@ -72,9 +71,17 @@ const worker = new Worker({
 });
 await worker.start();
 say('open');
-process.on('SIGTERM', () => {
-  void worker
-    .stop()
-    .then(() => database.close())
-    .then(() => process.exit(0));
-});
+async function end(): Promise<void> {
+  await worker.stop();
+  await database.close();
+  process.exit(0);
+}
+process.on('SIGTERM', () => void end());
+if (settings.endWhenDone) {
+  const countOpen = () =>
+    database.asTenant(LOCAL_TENANT, (tx) =>
+      tx.query('select 1 from jobs where not is_over(status) limit 1'),
+    );
+  while ((await countOpen()).length > 0) await sleep(50);
+  await end();
+}

@@ -11,40 +11,38 @@ export async function killWriter(dataDirectory: string, rounds: number, seed: nu
   for (let round = 0; round < rounds; round++) {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
     const writer = startScript('writer.ts', dataDirectory, String(acknowledged + 1));
-    await writer.line((line) => line === 'open');
-    await sleep(20 + (state % 280));
+    const first = acknowledged + 1;
+    await writer.line((line) => line !== 'open' && Number(line) > first);
+    await sleep(state % 280);
     writer.child.kill('SIGKILL');
     await writer.ended;
-    const last = writer.lines.filter((line) => line !== 'open').at(-1);
-    acknowledged = Number(last ?? acknowledged);
-    await expectWhole(dataDirectory, acknowledged, `seed ${seed}, round ${round}`);
-    acknowledged = await highest(dataDirectory);
+    acknowledged = Number(writer.lines.at(-1));
+    acknowledged = await expectWhole(dataDirectory, acknowledged, `seed ${seed}, round ${round}`);
   }
   return acknowledged + 1;
 }
 
-async function look<Row extends Record<string, unknown>>(dataDirectory: string, sql: string) {
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
-  const rows = await database.asTenant(LOCAL_TENANT, (tx) => tx.query<Row>(sql));
-  await database.close();
-  return rows;
-}
+type Kept = { kept: number; all: number; distinct: number; pairs: boolean; highest: number };
 
-/** A commit whose acknowledgement was lost may be there too: then the next round starts behind it. */
-async function highest(dataDirectory: string): Promise<number> {
-  const sql = `select max((payload->>'n')::int) as n from events`;
-  return (await look<{ n: number | null }>(dataDirectory, sql))[0]!.n ?? -1;
-}
-
+/**
+ * Checks what was kept and returns the highest number: a commit whose acknowledgement was lost may
+ * be there too, and then the next round starts behind it.
+ */
 async function expectWhole(dataDirectory: string, acknowledged: number, when: string) {
-  const [row] = await look(
-    dataDirectory,
-    `select count(*) filter (where (payload->>'n')::int <= ${acknowledged}) as kept,
-       count(*) as all, count(distinct (topic, payload)) as distinct,
-       count(*) filter (where topic = 'a') = count(*) filter (where topic = 'b') as pairs
-     from events`,
+  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const [row] = await database.asTenant(LOCAL_TENANT, (tx) =>
+    tx.query<Kept>(
+      `select count(*) filter (where (payload->>'n')::int <= $1) as kept,
+         count(*) as all, count(distinct (topic, payload)) as distinct,
+         count(*) filter (where topic = 'a') = count(*) filter (where topic = 'b') as pairs,
+         max((payload->>'n')::int) as highest
+       from events`,
+      [acknowledged],
+    ),
   );
-  expect(row!['kept'], `${when}: acknowledged rows`).toBe((acknowledged + 1) * 2);
-  expect(row!['all'], `${when}: rows written twice`).toBe(row!['distinct']);
-  expect(row!['pairs'], `${when}: half transactions`).toBe(true);
+  await database.close();
+  expect(row!.kept, `${when}: acknowledged rows`).toBe((acknowledged + 1) * 2);
+  expect(row!.all, `${when}: rows written twice`).toBe(row!.distinct);
+  expect(row!.pairs, `${when}: half transactions`).toBe(true);
+  return row!.highest;
 }

@@ -49,7 +49,7 @@ describeOnBoth('claiming', (kind) => {
     await withWorker(database, handlers, () =>
       withWorker(database, handlers, () =>
         expect
-          .poll(async () => new Set(Object.values(await run.statuses())), { timeout: 20_000 })
+          .poll(async () => new Set(Object.values(await run.statuses())))
           .toEqual(new Set(['completed'])),
       ),
     );

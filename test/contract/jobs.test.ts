@@ -12,7 +12,7 @@ import {
 } from '../../src/jobs/sessions.ts';
 import { isOver, type JobStatus, mayFollow, TRANSITIONS } from '../../src/jobs/transitions.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
-import { Bench, named, withWorker } from '../engine.ts';
+import { Bench, named, untilLookedAgain, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 
 const nameOf = ({ job }: JobContext): string => job.payload['name'] as string;
@@ -283,10 +283,10 @@ describeOnBoth('jobs', (kind) => {
     });
     await run.enqueue(plan('root', ['a']));
     await withWorker(database, { PLAN: planSteps, EXECUTE: nothing }, async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await untilLookedAgain(database);
       expect(await run.statuses()).toEqual({ root: 'pending' });
       await asTenant(tenantId, (tx) => removeGate(tx, tenantId, run.sessionId, 'user'));
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await untilLookedAgain(database);
       expect(await run.statuses()).toEqual({ root: 'pending' });
       await asTenant(tenantId, (tx) => removeGate(tx, tenantId, run.sessionId));
       await run.settled({ root: 'completed', a: 'completed' });

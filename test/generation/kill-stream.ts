@@ -34,7 +34,9 @@ function writeText(key: string, chars: number): string {
 export async function killStreams(place: StoreLocation, plan: Plan) {
   const keys = Array.from({ length: plan.documents }, (_, n) => `document_${n + 1}`);
   const texts = new Map(keys.map((key) => [key, writeText(key, plan.chars)]));
-  const pace: Pace = { pieceChars: 200, gapMs: 20 };
+  // An answer rests until its worker says that it streams, so that none ends before the kill.
+  let isHeld = true;
+  const pace: Pace = { pieceChars: 200, gapMs: 20, isHeld: () => isHeld };
   const server = await startScriptedServer(({ deliverable, soFar }) => {
     const whole = JSON.stringify({ text: texts.get(deliverable.split('/')[1]!)! });
     return { text: whole.startsWith(soFar) ? whole.slice(soFar.length) : whole };
@@ -47,15 +49,18 @@ export async function killStreams(place: StoreLocation, plan: Plan) {
     for (let kills = 0; kills < plan.kills; kills++) {
       const worker = startScript('../generation/stream-worker.ts', JSON.stringify(settings));
       await worker.line((line) => line === 'streaming');
+      isHeld = false;
       await sleep(100 + chance() * 500);
       const open = server.served.filter((row) => !row.over);
       expect(open.length, `kill ${kills + 1}: nothing was being streamed`).toBeGreaterThan(0);
+      isHeld = true;
       worker.child.kill('SIGKILL');
       await worker.ended;
       await expect.poll(() => open.every((row) => row.over)).toBe(true);
       inFlight += open.length;
     }
     pace.gapMs = 0;
+    isHeld = false;
     const worker = startScript('../generation/stream-worker.ts', JSON.stringify(settings));
     expect(await worker.line((line) => line.startsWith('session '))).toBe('session completed');
     expect(await worker.ended).toBe(0);

@@ -30,7 +30,15 @@ export type Served = Asked & {
   over: boolean;
 };
 
-export type Pace = { readonly pieceChars: number; gapMs: number };
+export type Pace = {
+  readonly pieceChars: number;
+  gapMs: number;
+  /** While it holds for a request, nothing more than the first pieces of its answer is sent. */
+  isHeld?: (row: Served) => boolean;
+};
+
+/** How many pieces of a held answer are sent. */
+export const HELD_PIECES = 5;
 
 type Content = string | readonly { readonly text?: string }[];
 type Body = { messages: { role: string; content: Content }[]; response_format?: unknown };
@@ -82,6 +90,7 @@ async function play(response: ServerResponse, answer: Answer, row: Served, pace:
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let at = 0; at < text.length && !row.over; at += pace.pieceChars) {
+    while (row.sent.length >= HELD_PIECES && pace.isHeld?.(row) && !row.over) await sleep(5);
     const piece = text.slice(at, at + pace.pieceChars);
     response.write(chatEvent(piece));
     row.sent.push({ bytes: Buffer.byteLength(piece), atMs: performance.now() });

@@ -303,7 +303,12 @@ describeOnBoth('the ledger', (kind) => {
     await run(async (tx) => {
       await tx.query('select lock_wallets($1)', [tenantId]);
       failing = failCall(database, job, late);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      const blocked = () =>
+        database.transaction({ as: 'owner' }, (other) =>
+          other.query(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+             and datname = current_database()`),
+        );
+      await expect.poll(blocked).toHaveLength(1);
       expect(await settleLeftHolds(tx, tenantId)).toBe(1);
     });
     await failing;

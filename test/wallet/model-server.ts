@@ -18,6 +18,8 @@ export type ServerPlan = {
   readonly seed?: number;
   readonly chars?: number;
   readonly gapMs?: number;
+  /** Waits in the middle of every answer. */
+  readonly rest?: () => Promise<void>;
   /** Whether a request is billed, but brings no text. */
   readonly isSilent?: (deliverable: string, turn: number) => boolean;
   /** An answer in place of the usual one. */
@@ -56,12 +58,13 @@ export async function startModelServer(plan: ServerPlan = {}) {
     };
     if (plan.isSilent?.(deliverable, turn)) row.fault = 'silent';
     billed.push(row);
-    void play(response, text, row, plan.gapMs ?? 0);
+    void play(response, text, row, plan);
   });
   return { ...server, billed };
 }
 
-async function play(response: ServerResponse, text: string, row: Billed, gapMs: number) {
+async function play(response: ServerResponse, text: string, row: Billed, plan: ServerPlan) {
+  const { gapMs = 0, rest } = plan;
   if (row.fault === 'status') {
     response.writeHead(500, { 'content-type': 'application/json' });
     response.end('{"error":{"message":"upstream failed","type":"api_error"}}');
@@ -78,7 +81,8 @@ async function play(response: ServerResponse, text: string, row: Billed, gapMs: 
   const isSilent = row.fault === 'silent';
   const pieces = isSilent ? [] : (text.match(/[\s\S]{1,100}/g) ?? []);
   for (const [n, piece] of pieces.entries()) {
-    if (row.fault === 'cut' && n >= pieces.length / 2) {
+    if (n === pieces.length >> 1) await rest?.();
+    if (row.fault === 'cut' && n >= pieces.length >> 1) {
       await sleep(20);
       response.destroy();
       return;

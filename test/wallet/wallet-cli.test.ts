@@ -87,7 +87,7 @@ test('a budget in dollars is refused where a price is unknown', async () => {
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Write a lot.');
   const models = MODELS.flatMap((model) => ['--model', model]);
-  const data = join(folder, 'data');
+  const data = await emptyDirectory();
   const run = await dialectic(folder, 'run', brief, ...models, '--data', data, '--budget', '1');
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('price_unknown');
