@@ -239,6 +239,7 @@ export type Schema = {
     lane_id: string | null;
     step_key: string | null;
     job_type: string;
+    role: Generated<string>;
     counts: ReadOnly<boolean>;
     status: Generated<string>;
     parent_job_id: string | null;
@@ -260,6 +261,7 @@ export type Schema = {
     idempotency_key: string | null;
     payload: Json;
     error: Json | null;
+    cancel_reason: string | null;
     created_at: Now;
     started_at: Date | null;
     finished_at: Date | null;

@@ -94,7 +94,8 @@ function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict
   const { planned, step } = assembly;
   if (verdict.kind === 'document') {
     const { identity, documentKey } = planned;
-    const render: ChildJob = { type: 'RENDER', payload: { identity, documentKey } };
+    const payload = { identity, documentKey };
+    const render: ChildJob = { type: 'RENDER', stepKey: step.key, payload };
     return step.output.template === null ? {} : { children: [render] };
   }
   if (verdict.kind === 'give-up') {

@@ -142,6 +142,7 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
     laneId: job.laneId,
     parentId: job.parentId,
     stepKey: job.stepKey,
+    role: job.role,
     policy: job.policy,
     quorum: job.quorum,
     concurrencyKey: job.concurrencyKey,
@@ -153,7 +154,7 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
 
 async function lockStageRun(tx: Transaction, job: Job): Promise<void> {
   const [row] = await tx.query(
-    'select 1 from stage_runs where tenant_id = $1 and id = $2 for update',
+    'select 1 from stage_runs where tenant_id = $1 and id = $2 for no key update',
     [job.tenantId, job.stageRunId],
   );
   if (!row) throw new DialecticError('not_found', 'A job without a stage run has no lanes.');

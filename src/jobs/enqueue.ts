@@ -42,14 +42,14 @@ export async function insertJobs(
 }
 
 const INSERT = `
-  insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, status,
-    parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum, concurrency_key,
-    max_attempts, input_digest, idempotency_key, payload)
-  select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, status,
-    parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum, concurrency_key,
-    max_attempts, input_digest, idempotency_key, payload
+  insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+    status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
+    concurrency_key, max_attempts, input_digest, idempotency_key, payload)
+  select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+    status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
+    concurrency_key, max_attempts, input_digest, idempotency_key, payload
   from jsonb_to_recordset($1) as row (tenant_id uuid, id uuid, session_id uuid, stage_run_id uuid,
-    lane_id uuid, step_key text, job_type text, status text, parent_job_id uuid,
+    lane_id uuid, step_key text, job_type text, role text, status text, parent_job_id uuid,
     prerequisite_job_id uuid, chain_id uuid, dependency_policy text, quorum int,
     concurrency_key text, max_attempts int, input_digest text, idempotency_key text, payload jsonb)
   on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
@@ -65,6 +65,7 @@ function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions)
     lane_id: job.laneId ?? null,
     step_key: job.stepKey ?? null,
     job_type: job.type,
+    role: job.role ?? 'step',
     status: status ?? waits,
     parent_job_id: job.parentId ?? null,
     prerequisite_job_id: job.prerequisiteId ?? null,

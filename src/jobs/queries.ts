@@ -31,9 +31,9 @@ export async function claimJobs(
   const rows = await database.immediate<JobRow>(
     { as: 'worker' },
     `${QUIET}; ${FORGETTABLE}; ${sweep === 'nothing' ? '' : sweeping}
-     select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, parent_job_id,
-       chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts, takeovers,
-       degraded, payload, lease_token
+     select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+       parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts,
+       takeovers, degraded, payload, lease_token
      from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)},
        ${onlySession === undefined ? 'null' : uuid(onlySession)})`,
   );

@@ -97,7 +97,7 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
     `update stage_runs r set state = 'running', degraded = false, finished_at = null
      where r.tenant_id = $1 and r.session_id = $2 and exists (
        select from jobs j where j.tenant_id = r.tenant_id and j.stage_run_id = r.id
-         and j.lane_id is not null and j.step_key is null and j.counts and not is_over(j.status))`,
+         and j.role = 'lane' and not is_over(j.status))`,
     session,
   );
   await tx.query(
@@ -109,7 +109,7 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
 }
 
 const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
-  and (j.status = 'failed' or (j.status = 'cancelled' and j.error->>'code' = 'parent_ended'))`;
+  and (j.status = 'failed' or j.cancel_reason = 'parent_ended')`;
 
 /**
  * What still runs may end at this moment. With these locks, taken in the order of whoever ends it,
@@ -117,7 +117,8 @@ const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
  */
 async function lockForRetry(tx: Transaction, session: readonly string[]): Promise<void> {
   await tx.query(
-    'select 1 from stage_runs where tenant_id = $1 and session_id = $2 order by id for update',
+    `select 1 from stage_runs where tenant_id = $1 and session_id = $2
+     order by id for no key update`,
     session,
   );
   await tx.query(
@@ -130,8 +131,8 @@ async function lockForRetry(tx: Transaction, session: readonly string[]): Promis
 
 /** One statement, so that no trigger ever sees a parent that waits for children still failed. */
 const RETRY = `
-  update jobs j set attempt = 0, error = null, finished_at = null, degraded = false,
-    run_after = app_now(),
+  update jobs j set attempt = 0, error = null, cancel_reason = null, finished_at = null,
+    degraded = false, run_after = app_now(),
     status = case
       when j.prerequisite_job_id is not null and not exists (
         select from jobs p where p.tenant_id = j.tenant_id and p.chain_id = j.prerequisite_job_id

@@ -2,6 +2,9 @@
 export const JOB_TYPES = ['PLAN', 'EXECUTE', 'RENDER'] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
+/** What a job stands for: it plans a stage's lanes, plans a lane's steps, or does a step's work. */
+export type JobRole = 'stage' | 'lane' | 'step';
+
 /**
  * Every status and the ways on from it. The trigger in migration 0003 refuses all others; a test
  * compares the two tables, and the simulator runs on this one.

@@ -1,10 +1,11 @@
-import type { JobStatus, JobType } from './transitions.ts';
+import type { ErrorCode } from '../platform/error-codes.ts';
+import type { JobRole, JobStatus, JobType } from './transitions.ts';
 
 export type DependencyPolicy = 'all' | 'quorum' | 'any';
 
 /** Why a job did not succeed, as it is stored. */
 export type JobError = {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
 };
@@ -17,6 +18,8 @@ export type NewJob = {
   readonly tenantId: string;
   readonly sessionId: string;
   readonly type: JobType;
+  /** `step` if absent. */
+  readonly role?: JobRole;
   readonly payload: JobPayload;
   readonly parentId?: string | null;
   /** The chain (its first link's id) that must have succeeded before this job starts. */
@@ -44,6 +47,7 @@ export type Job = {
   readonly laneId: string | null;
   readonly stepKey: string | null;
   readonly type: JobType;
+  readonly role: JobRole;
   readonly parentId: string | null;
   readonly chainId: string;
   readonly policy: DependencyPolicy;
@@ -66,6 +70,7 @@ export type JobRow = {
   lane_id: string | null;
   step_key: string | null;
   job_type: JobType;
+  role: JobRole;
   status: JobStatus;
   parent_job_id: string | null;
   chain_id: string;
@@ -89,6 +94,7 @@ export function toJob(row: JobRow): Job {
     laneId: row.lane_id,
     stepKey: row.step_key,
     type: row.job_type,
+    role: row.role,
     parentId: row.parent_job_id,
     chainId: row.chain_id,
     policy: row.dependency_policy,

@@ -1,4 +1,5 @@
 import { type ErrorCodeEntry, entry } from './error-code.ts';
+import { JOB_ERROR_CODES } from './job-error-codes.ts';
 import { MONEY_ERROR_CODES } from './money-error-codes.ts';
 import { RECIPE_ERROR_CODES } from './recipe-error-codes.ts';
 import { STORAGE_ERROR_CODES } from './storage-error-codes.ts';
@@ -254,6 +255,7 @@ export const ERROR_CODES = {
     'The run rests before its end: it failed, is paused, or waits for a person.',
     'Read the message; `dialectic resume` or `dialectic approve` goes on with it.',
   ),
+  ...JOB_ERROR_CODES,
   ...RECIPE_ERROR_CODES,
   ...MONEY_ERROR_CODES,
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -17,7 +17,7 @@ import { planLaneRoots, readStageLanes, type StagePayload } from './stages.ts';
 /** PLAN jobs: one stands for a stage, one for each lane in it. Steps become EXECUTE jobs. */
 export function createPlanHandler(database: Database): JobHandler {
   return (context) =>
-    context.job.laneId === null ? planStage(database, context) : planLane(database, context);
+    context.job.role === 'stage' ? planStage(database, context) : planLane(database, context);
 }
 
 /** Starts the lanes; woken again when all of them are over, it closes the stage. */

@@ -40,6 +40,7 @@ export async function openStage(tx: Transaction, place: StagePlace): Promise<voi
       tenantId,
       sessionId,
       type: 'PLAN',
+      role: 'stage',
       stageRunId,
       payload,
       idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
@@ -73,8 +74,7 @@ export async function readStageLanes(
   const rows = await tx.query<{ stage_key: string; lane_id: string; status: string }>(
     `select r.stage_key, j.lane_id, j.status from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
-     where j.tenant_id = $1 and j.session_id = $2 and j.lane_id is not null
-       and j.step_key is null and r.iteration = $3`,
+     where j.tenant_id = $1 and j.session_id = $2 and j.role = 'lane' and r.iteration = $3`,
     [session.tenantId, session.id, session.iteration],
   );
   const lanes: Record<string, string[]> = {};
@@ -91,6 +91,7 @@ export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[
   const payload: StagePayload = { stage: stageKey, iteration: session.iteration };
   return lanesOf(session, stageKey).map((lane) => ({
     type: 'PLAN' as const,
+    role: 'lane' as const,
     laneId: lane.id,
     policy: 'any' as const,
     payload,

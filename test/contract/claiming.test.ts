@@ -20,7 +20,10 @@ describeOnBoth('claiming', (kind) => {
     Array.from({ length: count }, (_, n) => named(`${prefix}${n}`, job));
   const finishAll = () =>
     database.asWorker((tx) =>
-      tx.query(`update jobs set status = 'cancelled' where not is_over(status)`),
+      tx.query(
+        `update jobs set status = 'cancelled', cancel_reason = 'session_cancelled'
+         where not is_over(status)`,
+      ),
     );
 
   test('shares a batch between sessions, so that a large one does not starve a small one', async () => {

@@ -27,6 +27,7 @@ describeOnBoth('lanes', (kind) => {
       ...lanes.map((lane, index) =>
         named(`root-${lane}`, {
           type: 'PLAN',
+          role: 'lane',
           stageRunId,
           laneId: laneIds[index]!,
           payload: { lane },

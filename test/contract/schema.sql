@@ -135,6 +135,8 @@ jobs.error jsonb
 jobs.created_at timestamp with time zone not null default app_now()
 jobs.started_at timestamp with time zone
 jobs.finished_at timestamp with time zone
+jobs.role text not null default 'step'::text
+jobs.cancel_reason text
 lane_steps.tenant_id uuid not null
 lane_steps.stage_run_id uuid not null
 lane_steps.lane_id uuid not null
@@ -310,11 +312,21 @@ holds holds_tenant_id_token_account_id_fkey FOREIGN KEY (tenant_id, token_accoun
 holds holds_tenant_id_usd_account_id_fkey FOREIGN KEY (tenant_id, usd_account_id) REFERENCES accounts(tenant_id, id)
 holds holds_tokens_check CHECK ((tokens >= 0))
 holds holds_usd_check CHECK ((usd >= 0))
+jobs jobs_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['parent_ended'::text, 'session_cancelled'::text])))
+jobs jobs_cancel_reason_given CHECK (((status = 'cancelled'::text) = (cancel_reason IS NOT NULL)))
 jobs jobs_dependency_policy_check CHECK ((dependency_policy = ANY (ARRAY['all'::text, 'quorum'::text, 'any'::text])))
 jobs jobs_job_type_check CHECK ((job_type = ANY (ARRAY['PLAN'::text, 'EXECUTE'::text, 'RENDER'::text])))
 jobs jobs_max_attempts_check CHECK ((max_attempts > 0))
 jobs jobs_pkey PRIMARY KEY (tenant_id, id)
 jobs jobs_quorum_check CHECK ((quorum > 0))
+jobs jobs_role_check CHECK ((role = ANY (ARRAY['stage'::text, 'lane'::text, 'step'::text])))
+jobs jobs_role_fits CHECK (
+CASE role
+    WHEN 'stage'::text THEN ((job_type = 'PLAN'::text) AND (stage_run_id IS NOT NULL) AND (lane_id IS NULL) AND (step_key IS NULL))
+    WHEN 'lane'::text THEN ((job_type = 'PLAN'::text) AND (stage_run_id IS NOT NULL) AND (lane_id IS NOT NULL) AND (step_key IS NULL))
+    ELSE ((lane_id IS NULL) OR (step_key IS NOT NULL))
+END)
+jobs jobs_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text, 'waiting_for_children'::text, 'waiting_for_lanes'::text, 'waiting_for_prerequisite'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])))
 jobs jobs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
@@ -405,7 +417,7 @@ CREATE UNIQUE INDEX holds_pkey ON public.holds USING btree (tenant_id, call_id, 
 CREATE INDEX jobs_at_barrier ON public.jobs USING btree (stage_run_id) WHERE (status = 'waiting_for_lanes'::text)
 CREATE INDEX jobs_children ON public.jobs USING btree (parent_job_id, status) WHERE (counts AND (parent_job_id IS NOT NULL))
 CREATE INDEX jobs_due ON public.jobs USING btree (session_id, run_after, seq) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text]))
-CREATE INDEX jobs_lane_roots ON public.jobs USING btree (stage_run_id) WHERE ((lane_id IS NOT NULL) AND (step_key IS NULL))
+CREATE INDEX jobs_lane_roots ON public.jobs USING btree (stage_run_id) WHERE (role = 'lane'::text)
 CREATE INDEX jobs_links ON public.jobs USING btree (chain_id) WHERE (chain_id <> id)
 CREATE INDEX jobs_of_session ON public.jobs USING btree (session_id, seq)
 CREATE UNIQUE INDEX jobs_once ON public.jobs USING btree (tenant_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
@@ -564,7 +576,7 @@ CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE
 CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_job_changes()
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
 CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_new_jobs()
-CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.parent_job_id IS NULL) AND (new.lane_id IS NULL) AND (new.stage_run_id IS NOT NULL))) EXECUTE FUNCTION fail_session()
+CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.role = 'stage'::text))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
 CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
@@ -624,7 +636,8 @@ CREATE OR REPLACE FUNCTION public.cancel_children(ended job_end[])
  LANGUAGE plpgsql
 AS $function$
 begin
-  update jobs c set status = 'cancelled', finished_at = app_now(),
+  update jobs c set status = 'cancelled', cancel_reason = 'parent_ended',
+    finished_at = app_now(),
     error = jsonb_build_object('code', 'parent_ended',
       'message', 'The job above this one ended before it could start.',
       'details', jsonb_build_object('jobId', e.id))
@@ -646,7 +659,8 @@ begin
       perform 1 from jobs j
         where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
         order by j.seq desc for update;
-      update jobs j set status = 'cancelled', finished_at = app_now(),
+      update jobs j set status = 'cancelled', cancel_reason = 'session_cancelled',
+        finished_at = app_now(),
         worker_id = null, lease_token = null, lease_until = null,
         error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
       where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status);
@@ -1042,8 +1056,8 @@ begin
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
   select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
-  where counts and parent_job_id is not null and stage_run_id is not null
-    and lane_id is not null and step_key is not null
+  where role = 'step' and counts and parent_job_id is not null and stage_run_id is not null
+    and lane_id is not null
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
     do update set state = 'running', degraded = false;
 
@@ -1063,7 +1077,8 @@ begin
   -- The next link of a chain that ran when its parent ended: what was written stays, and a retry
   -- goes on from there.
   if exists (select from new_rows where chain_id <> id and parent_job_id is not null) then
-    update jobs c set status = 'cancelled', finished_at = app_now(),
+    update jobs c set status = 'cancelled', cancel_reason = 'parent_ended',
+      finished_at = app_now(),
       error = jsonb_build_object('code', 'parent_ended',
         'message', 'The job above this one ended before it could start.',
         'details', jsonb_build_object('jobId', p.id))
@@ -1507,7 +1522,7 @@ AS $function$
 begin
   perform 1 from stage_runs r
     where (r.tenant_id, r.id) in (select e.tenant_id, e.stage_run_id from unnest(ended) as e)
-    order by r.id for update;
+    order by r.id for no key update;
 
   update lane_steps l set
     state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
@@ -1522,9 +1537,9 @@ begin
     and l.lane_id = e.lane_id and l.step_key = e.step_key;
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  select tenant_id, stage_run_id, lane_id, '*', 'failed' from unnest(ended)
-  where step_key is null and lane_id is not null and stage_run_id is not null and counts
-    and status in ('failed', 'cancelled')
+  select j.tenant_id, j.stage_run_id, j.lane_id, '*', 'failed' from unnest(ended) as e
+  join jobs j on j.tenant_id = e.tenant_id and j.id = e.id
+  where j.role = 'lane' and e.status in ('failed', 'cancelled')
   on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
 
   update stage_runs r set version = version + 1,
@@ -1539,7 +1554,7 @@ begin
       bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
     from jobs j
     where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
-      and j.lane_id is not null and j.step_key is null and j.counts and not j.continued
+      and j.role = 'lane' and not j.continued
   ) as o
   where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
 

@@ -71,6 +71,7 @@ function addJob(world: World, job: SimJob, link?: { chain: string }): ModelJob {
     id: job.id,
     seq: ++world.seq,
     type: job.type,
+    role: job.role ?? 'step',
     counts: job.type !== 'RENDER',
     parent: job.parentId ?? null,
     prerequisite,
@@ -183,6 +184,7 @@ function insertLink(world: World, job: ModelJob, link: SimJob): void {
     parentId: job.parent,
     stageRunId: job.stageRun,
     laneId: job.lane,
+    role: job.role,
     stepKey: job.step,
     policy: job.policy,
     quorum: job.quorum,
@@ -239,6 +241,7 @@ export function beat(world: World, executions: readonly Execution[]): void {
 export function cancel(world: World): void {
   if (world.status !== 'running') throw new Refusal('not_found');
   world.status = 'cancelled';
+  world.gates.clear();
   change(world, world.live, () => ({
     status: 'cancelled',
     error: 'session_cancelled',

@@ -53,10 +53,12 @@ export function decide(setting: Setting, job: ModelJob, program: Program): Decis
   if (troubled && chance.happens(0.01)) {
     return committing({ next: { pause: chance.pick(['funds', 'budget', 'approval'] as const) } });
   }
-  return plan.type === 'PLAN' ? decidePlan(setting, job, program) : decideLeaf(setting, program);
+  return plan.type === 'PLAN'
+    ? decidePlan(setting, job, program)
+    : decideLeaf(setting, job, program);
 }
 
-function decideLeaf({ chance, newId }: Setting, program: Program): Decision {
+function decideLeaf({ chance, newId }: Setting, job: ModelJob, program: Program): Decision {
   const { plan, links } = program;
   if (links > 0) {
     const id = newId();
@@ -67,7 +69,9 @@ function decideLeaf({ chance, newId }: Setting, program: Program): Decision {
     const id = newId();
     const drawing = { ...plan, type: 'RENDER' as const, renders: false };
     const program = { plan: drawing, links: 0, lanes: [], mended: false };
-    return committing({ progress: 1, children: [{ id, type: 'RENDER' }] }, [[id, program]]);
+    return committing({ progress: 1, children: [{ id, type: 'RENDER', stepKey: job.step }] }, [
+      [id, program],
+    ]);
   }
   if (chance.happens(0.5)) return committing({ progress: 1 });
   return {
@@ -106,7 +110,8 @@ function decidePlan(setting: Setting, job: ModelJob, program: Program): Decision
     const first = waitsFor && `${job.id}/${waitsFor.wave}/${waitsFor.index}`;
     const sibling = first && (here.get(first) ?? setting.planned.get(first));
     const row = { ...rowOf(id, plan), prerequisiteId: sibling ?? null };
-    return wave.startsLanes ? { ...row, laneId: lanes[index]! } : { ...row, stepKey: wave.step };
+    if (!wave.startsLanes) return { ...row, stepKey: wave.step };
+    return { ...row, role: 'lane', laneId: lanes[index]! };
   });
   const isLane = program.lanes.length > 0;
   const isEmpty = children.every((child) => child.type === 'RENDER');
@@ -162,7 +167,8 @@ export function openGroup(
     return [newId(), { plan, links: plan.links, lanes, mended: false }] as const;
   });
   const jobs = born.map(([id, { plan }], n): SimJob => {
-    return { ...rowOf(id, plan), stageRunId, laneId: lanes[n] ?? null, prerequisiteId };
+    const role = group.staged ? (group.head ? 'stage' : 'lane') : 'step';
+    return { ...rowOf(id, plan), role, stageRunId, laneId: lanes[n] ?? null, prerequisiteId };
   });
   const stageRun: Operation[] = stageRunId ? [{ op: 'stage-run', id: stageRunId }] : [];
   return { operations: [...stageRun, { op: 'enqueue', jobs }], born };

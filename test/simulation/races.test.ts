@@ -96,7 +96,11 @@ describe('parents', () => {
   test('of a stage fail together without getting into each other’s way', () =>
     race(async (track) => {
       for (const n of times(8)) {
-        const stage = { stageRunId: await track.stageRun(), laneId: randomUUID() };
+        const stage = {
+          role: 'lane',
+          stageRunId: await track.stageRun(),
+          laneId: randomUUID(),
+        } as const;
         const leaves = await startTree(track, `r${n}`, stage);
         await Promise.all(leaves.map((leaf, at) => (at % 3 ? track.complete(leaf) : fail(leaf))));
         expect(await track.statusOf(`r${n}`)).toBe('failed');
@@ -162,7 +166,13 @@ describe('lanes', () => {
     const lanes = times(count).map(() => randomUUID());
     await track.bench.enqueue(
       ...lanes.map((laneId, lane) =>
-        named(`r${n}.${lane}`, { type: 'PLAN', stageRunId, laneId, payload: { lane } }),
+        named(`r${n}.${lane}`, {
+          type: 'PLAN',
+          role: 'lane',
+          stageRunId,
+          laneId,
+          payload: { lane },
+        }),
       ),
     );
     const roots = await track.claim();
@@ -211,7 +221,7 @@ describe('lanes', () => {
         const stageRunId = await track.stageRun();
         const names = times(4).map((lane) => `r${n}.${lane}`);
         const roots = names.map((name) =>
-          named(name, { type: 'PLAN', stageRunId, laneId: randomUUID() }),
+          named(name, { type: 'PLAN', role: 'lane', stageRunId, laneId: randomUUID() }),
         );
         await track.bench.enqueue(...roots);
         const lanes = await track.claim();

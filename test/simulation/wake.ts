@@ -42,8 +42,7 @@ export function change(
 }
 
 /** A job above the lanes of a stage: its failure is the session's. */
-const standsForStage = ({ parent, lane, stageRun }: ModelJob): boolean =>
-  parent === null && lane === null && stageRun !== null;
+const standsForStage = ({ role }: ModelJob): boolean => role === 'stage';
 
 /** Lanes, then parents, then waiters, then what was under a job that did not succeed. */
 function settle(world: World, ended: readonly ModelJob[]): void {

@@ -1,5 +1,5 @@
 import type { Gate } from '../../src/jobs/sessions.ts';
-import { isOver, type JobStatus } from '../../src/jobs/transitions.ts';
+import { isOver, type JobRole, type JobStatus } from '../../src/jobs/transitions.ts';
 import type { DependencyPolicy, NewJob } from '../../src/jobs/types.ts';
 
 /** A job to insert, as a history names it: tenant and session are the history's own. */
@@ -12,6 +12,7 @@ export type ModelJob = {
   readonly id: string;
   readonly seq: number;
   readonly type: NewJob['type'];
+  readonly role: JobRole;
   readonly counts: boolean;
   readonly parent: string | null;
   readonly prerequisite: string | null;
@@ -124,9 +125,8 @@ export const lastLink = (world: World, chain: string): ModelJob =>
 export const succeeded = ({ status }: ModelJob): boolean =>
   status === 'completed' || status === 'superseded';
 
-/** What plans the steps of a lane: it has a lane and no step of its own. */
-export const isLaneRoot = ({ stageRun, lane, step }: ModelJob): boolean =>
-  stageRun !== null && lane !== null && step === null;
+/** What plans the steps of a lane. */
+export const isLaneRoot = ({ role }: ModelJob): boolean => role === 'lane';
 
 export const parentOf = (world: World, job: ModelJob): ModelJob | undefined =>
   job.parent === null ? undefined : world.jobs.get(job.parent);

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { expect, inject, test } from 'vitest';
+import { Database } from '../../src/db/database.ts';
+import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { ServerDriver } from '../../src/db/server-driver.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { createDatabase } from '../postgres-server.ts';
+import { newTenant } from '../stores.ts';
+
+/** An empty database whose owner is no superuser, so that policies hold for it, too. */
+async function ownedDatabase(): Promise<string> {
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  const address = await createDatabase(inject('postgresUrl'), name);
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  await client.query(`create role ${name} login createrole; grant all on schema public to ${name};
+    do $$ declare r text; begin
+      for r in select rolname from pg_roles where rolname like 'dialectic\\_%' loop
+        execute format('grant %I to ${name} with admin option', r);
+      end loop; end $$`);
+  await client.end();
+  return Object.assign(new URL(address), { username: name }).href;
+}
+
+test('jobs of a store of version 0.1 get their role and cancel reason', async () => {
+  const database = new Database(await ServerDriver.open(await ownedDatabase()));
+  await migrate(
+    database,
+    readMigrations().filter(({ version }) => version <= 6),
+  );
+  const { tenantId } = await newTenant(database);
+  const [sessionId, run, lane] = [newId(), newId(), newId()];
+  const [stage, root, step, link] = [newId(), newId(), newId(), newId()];
+  await database.asTenant(tenantId, async (tx) => {
+    await tx.query('insert into sessions (tenant_id, id) values ($1, $2)', [tenantId, sessionId]);
+    await tx.query(
+      `insert into stage_runs (tenant_id, id, session_id, iteration, stage_key)
+       values ($1, $2, $3, 1, 'thesis')`,
+      [tenantId, run, sessionId],
+    );
+    const insert = (id: string, type: string, columns: readonly (string | null)[]) =>
+      tx.query(
+        `insert into jobs (tenant_id, id, chain_id, session_id, job_type, parent_job_id,
+           stage_run_id, lane_id, step_key, status, error)
+         values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [tenantId, id, sessionId, type, ...columns],
+      );
+    await insert(stage, 'PLAN', [null, run, null, null, 'waiting_for_children', null]);
+    await insert(root, 'PLAN', [stage, run, lane, null, 'waiting_for_children', null]);
+    await insert(step, 'EXECUTE', [root, run, lane, 'write', 'completed', null]);
+    await insert(newId(), 'RENDER', [step, run, lane, null, 'pending', null]);
+    const code = JSON.stringify({ code: 'parent_ended', message: 'ended' });
+    await insert(link, 'EXECUTE', [root, run, lane, 'write', 'cancelled', code]);
+  });
+  await migrate(database);
+  const rows = await database.asTenant(tenantId, (tx) =>
+    tx.query('select job_type, role, step_key, cancel_reason from jobs order by seq'),
+  );
+  expect(rows).toEqual([
+    { job_type: 'PLAN', role: 'stage', step_key: null, cancel_reason: null },
+    { job_type: 'PLAN', role: 'lane', step_key: null, cancel_reason: null },
+    { job_type: 'EXECUTE', role: 'step', step_key: 'write', cancel_reason: null },
+    { job_type: 'RENDER', role: 'step', step_key: 'write', cancel_reason: null },
+    { job_type: 'EXECUTE', role: 'step', step_key: 'write', cancel_reason: 'parent_ended' },
+  ]);
+  await database.close();
+});
