@@ -84,6 +84,27 @@ test('a run that waits for a person says how to go on, and goes on', async () =>
   );
   const feedback = await dialectic('feedback', 'clarify', 'Ask the neighbours too.', ...common);
   expect(feedback.code, feedback.stderr).toBe(0);
+  expect(JSON.parse(feedback.stdout).readBy).toMatchObject({ stage: 'propose', iteration: 1 });
+  const { documents } = JSON.parse((await dialectic('show', ...common)).stdout);
+  const named = ['-d', documents[0].shortId, ...common];
+  expect((await dialectic('feedback', 'clarify', 'Fewer questions.', ...named)).code).toBe(0);
+  for (const [wanted, code, listed] of [
+    ['questions', 'usage_invalid', 'clarify/questions@2'],
+    ['nothing', 'not_found', 'clarify/questions@1'],
+  ] as const) {
+    const refused = await dialectic('feedback', 'clarify', 'x', '-d', wanted, ...common);
+    const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1)!);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(listed) });
+  }
+  const asked = JSON.parse((await dialectic('questions', ...common)).stdout);
+  expect(asked.open).toBe(asked.questions.length);
+  const [first] = asked.questions;
+  expect(first.assumption).toBeTypeOf('string');
+  expect((await dialectic('answer', first.id, 'The mayor decides.', ...common)).code).toBe(0);
+  const unknown = await dialectic('answer', 'clarify', 'Who asks?', 'Nobody.', ...common);
+  expect(unknown.code).toBe(5);
+  expect(unknown.stderr).toContain(asked.questions[1].id);
+  expect(unknown.stderr).not.toContain(first.id);
   const approve = await dialectic('approve', ...common);
   expect(JSON.parse(approve.stdout).status).toBe('awaiting_review');
 }, 120_000);

@@ -7,6 +7,7 @@ import { estimateCommand } from './estimate.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { reportFailure } from './output.ts';
+import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
 import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
@@ -32,6 +33,7 @@ const program = new Command('dialectic')
   .addCommand(showCommand('export'))
   .addCommand(approveCommand())
   .addCommand(feedbackCommand())
+  .addCommand(questionsCommand())
   .addCommand(answerCommand())
   .addCommand(chooseCommand())
   .addCommand(iterateCommand())

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
+import { DialecticError } from '../platform/errors.ts';
 import { choosePerson } from '../session/converge.ts';
 import { addFeedback, type FeedbackReading } from '../session/feedback.ts';
+import { answerQuestion, type NewAnswer } from '../session/questions.ts';
 import { readSession } from '../session/read.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
@@ -11,7 +13,6 @@ type Options = {
   json?: boolean;
   session?: string;
   document?: string;
-  question?: string;
 };
 
 const withCommon = (command: Command): Command =>
@@ -33,21 +34,40 @@ export function feedbackCommand(): Command {
 /** `dialectic answer`: the answer to an open question. */
 export function answerCommand(): Command {
   return withCommon(new Command('answer'))
-    .description('answer an open question of a stage')
-    .argument('<stage>')
-    .argument('<question>')
-    .argument('<answer>')
-    .action((stage: string, question: string, answer: string, options: Options) =>
-      give(stage, answer, { ...options, question }),
+    .description('answer an open question: dialectic answer [STAGE] QUESTION ANSWER')
+    .argument(
+      '<stage or question...>',
+      'number, id or text as in `dialectic questions`; the answer',
+    )
+    .action((words: string[], options: Options) => {
+      if (words.length < 2 || words.length > 3) {
+        const message = 'Give a question and an answer: dialectic answer [STAGE] QUESTION ANSWER';
+        throw new DialecticError('usage_invalid', message);
+      }
+      const [text, question, stageKey] = words.toReversed();
+      return answer({ text: text!, question: question!, stageKey: stageKey ?? null }, options);
+    });
+}
+
+async function answer(wanted: NewAnswer, options: Options): Promise<void> {
+  await withStore(options.data, async (store) => {
+    const { id, iteration } = await findSession(store, options.session);
+    const { question, given } = await store.database.asTenant(store.tenantId, (tx) =>
+      answerQuestion(tx, { tenantId: store.tenantId, id }, wanted),
     );
+    const pieces = given.map((piece) => ({ feedback: piece.id, readBy: piece.readBy }));
+    const result = { session: id, question: question.id, text: question.question, given: pieces };
+    const lines = given.map(({ readBy }) => describeReading(readBy, iteration));
+    printResult(options.json === true, result, [`Answered: ${question.question}`, ...lines]);
+  });
 }
 
 async function give(stageKey: string, text: string, options: Options): Promise<void> {
   await withStore(options.data, async (store) => {
     const { id, iteration } = await findSession(store, options.session);
-    const { document = null, question = null } = options;
+    const { document = null } = options;
     const given = await store.database.asTenant(store.tenantId, (tx) =>
-      addFeedback(tx, { tenantId: store.tenantId, id }, { stageKey, text, document, question }),
+      addFeedback(tx, { tenantId: store.tenantId, id }, { stageKey, text, document }),
     );
     const { readBy } = given;
     const result = { session: id, feedback: given.id, readBy };
@@ -57,7 +77,8 @@ async function give(stageKey: string, text: string, options: Options): Promise<v
 
 /** Where it will be read, and the command that gets there. */
 function describeReading({ stage, iteration, steps }: FeedbackReading, current: number): string {
-  const where = `Noted. Stage ${stage} of pass ${iteration} reads it (${steps.join(', ')})`;
+  const count = steps.length === 1 ? '1 step reads' : `${steps.length} steps read`;
+  const where = `Noted: ${count} it in stage ${stage} of pass ${iteration}`;
   return iteration > current ? `${where}. Start that pass with: dialectic iterate` : `${where}.`;
 }
 

@@ -101,13 +101,15 @@ describe('renderMarkdown', () => {
   test('open questions of all sections are gathered', () => {
     const { markdown, openQuestions } = render({
       options: [{ name: 'A', why: 'x', open_questions: ['Who pays?'] }],
-      open_questions: ['When?', ''],
+      open_questions: ['When? Assumption: In May.', ''],
     });
     expect(openQuestions).toEqual([
-      { question: 'Who pays?', where: ['Options', 'A'] },
-      { question: 'When?', where: [] },
+      { question: 'Who pays?', where: ['Options', 'A'], assumption: null },
+      { question: 'When?', where: [], assumption: 'In May.' },
     ]);
-    expect(markdown).toMatch(/## All open questions\n\n- Who pays\? \(Options › A\)\n- When\?\n/);
+    expect(markdown).toMatch(
+      /## All open questions\n\n- Who pays\? \(Options › A\)\n- When\? Assumption: In May\.\n/,
+    );
   });
 
   test('an indented template makes no code of the document', () => {

@@ -2,9 +2,9 @@ import { Liquid } from 'liquidjs';
 import { DialecticError } from '../platform/errors.ts';
 import { humanise, isBlank, toMarkdown, toTable } from '../recipe/markdown-blocks.ts';
 import { dedent, safeBlock, safeCell, safeInline } from '../recipe/markdown-text.ts';
+import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions.ts';
 import type { ContractSchema } from './check-contract.ts';
 import { isRecord } from './json-reader.ts';
-import { gatherOpenQuestions, type OpenQuestion } from './open-questions.ts';
 import { leftOver, type Path, track } from './tracked.ts';
 
 export type RenderInput = {
@@ -41,7 +41,7 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
   const blocks = appended.map(
     ([key, value]) => `## ${safeInline(humanise(key))}\n\n${toMarkdown(value, 3)}`,
   );
-  const openQuestions = gatherOpenQuestions(input.content);
+  const openQuestions = gatherOpenQuestions(input.content, input.schema);
   return {
     markdown: joinBlocks([body, ...blocks, renderQuestions(openQuestions)]),
     openQuestions,
@@ -52,9 +52,10 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
 /** Questions within sections are easily missed, so that all are listed once more in one place. */
 function renderQuestions(questions: readonly OpenQuestion[]): string {
   if (questions.every(({ where }) => where.length === 0)) return '';
-  const lines = questions.map(({ question, where }) => {
+  const lines = questions.map(({ question, where, assumption }) => {
     const origin = where.length > 0 ? ` (${where.map(safeInline).join(' › ')})` : '';
-    return `- ${safeInline(question)}${origin}`;
+    const until = assumption === null ? '' : ` Assumption: ${safeInline(assumption)}`;
+    return `- ${safeInline(question)}${origin}${until}`;
   });
   return `## All open questions\n\n${lines.join('\n')}`;
 }

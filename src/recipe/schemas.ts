@@ -279,6 +279,10 @@ const contractNode: JsonSchema = record(
     minimum: { type: 'number' },
     maximum: { type: 'number' },
     'x-cites': flag(false, 'The statements here carry citations.'),
+    'x-asks': {
+      type: 'boolean',
+      description: 'The questions here are for people to answer; absent: open_questions are.',
+    },
     'x-fill': choice(FILL_SOURCES, 'Code writes this after the call; the model never sees it.'),
     'x-words': {
       anyOf: [

@@ -109,6 +109,8 @@ export type ContractNode = {
   readonly maximum?: number;
   /** Statements in this section carry citation markers. */
   readonly 'x-cites'?: boolean;
+  /** This section holds questions that people should answer. */
+  readonly 'x-asks'?: boolean;
   /** Code writes this field after the call; a model never sees it. */
   readonly 'x-fill'?: FillSource;
   /** At the root of a contract: how many words the document should have. */

@@ -4,6 +4,8 @@ import { type Author, constructPath, type Relation, type Work } from '../documen
 import { readWorkItems } from '../planning/work-items.ts';
 import { runningStages } from '../recipe/configure-process.ts';
 import { addCalls, readCalls } from './export-calls.ts';
+import { addFeedbackFiles } from './export-feedback.ts';
+import { readQuestions } from './questions.ts';
 import type { SessionLane, SessionView } from './read.ts';
 import { writeReadme } from './readme.ts';
 
@@ -59,6 +61,7 @@ export async function exportSession(
   const calls = await readCalls(tx, session);
   const files = new Map<string, string>();
   const documents: ExportedDocument[] = [];
+  const works = new Map<string, Work>();
   const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));
   for (const row of rows) {
     const place = {
@@ -79,11 +82,13 @@ export async function exportSession(
       documentKey: row.document_key,
     };
     documents.push(addDocument(files, session, row, work));
+    works.set(row.id, work);
     addCalls(files, calls.get(row.chain_id ?? '') ?? [], work);
   }
+  await addFeedbackFiles(tx, session, works, files);
   await addProject(tx, session, files);
   addWorkItems(session, rows, files);
-  const readme = writeReadme(session, documents, rows);
+  const readme = writeReadme(session, documents, rows, await readQuestions(tx, session));
   files.set(constructPath({ kind: 'project_readme' }), readme);
   return { files, documents };
 }

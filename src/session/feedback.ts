@@ -31,12 +31,7 @@ export async function addFeedback(
   feedback: NewFeedback,
 ): Promise<GivenFeedback> {
   const { tenantId } = place;
-  // A stage that opens takes up what was given before: the two must not overlap.
-  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
-    tenantId,
-    place.id,
-  ]);
-  const session = await readSession(tx, tenantId, place.id);
+  const session = await readLocked(tx, place);
   if (feedback.text.trim() === '') {
     throw new DialecticError('usage_invalid', 'The feedback is empty; give it a text.');
   }
@@ -62,6 +57,18 @@ export async function addFeedback(
     ],
   );
   return { id, readBy };
+}
+
+/** A stage that opens takes up what was given before: giving and opening must not overlap. */
+export async function readLocked(
+  tx: Transaction,
+  { tenantId, id }: Pick<SessionView, 'tenantId' | 'id'>,
+): Promise<SessionView> {
+  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
+    tenantId,
+    id,
+  ]);
+  return readSession(tx, tenantId, id);
 }
 
 function requireStage({ process }: SessionView, key: string): string {

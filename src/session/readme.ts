@@ -1,11 +1,14 @@
 import type { DocumentRow, ExportedDocument } from './export.ts';
+import type { Question } from './questions.ts';
 import type { SessionView } from './read.ts';
+import { describeQuestions } from './readme-questions.ts';
 
 /** The first page of the folder: what this is, whom the result follows, what to read first. */
 export function writeReadme(
   session: SessionView,
   documents: readonly ExportedDocument[],
   rows: readonly DocumentRow[],
+  questions: readonly Question[],
 ): string {
   const { process, lanes, chosenLaneId, chosenBy, iteration } = session;
   const chosen = lanes.find((lane) => lane.id === chosenLaneId);
@@ -38,6 +41,7 @@ export function writeReadme(
     ),
   );
   if (results.length > 0) lines.push('## Read first', '', ...results.map(link), '');
+  lines.push(...describeQuestions(session, questions));
   for (const stage of process.stages) {
     const own = current.filter(
       (document) => document.stage === stage.key && document.path !== null,

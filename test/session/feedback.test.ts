@@ -7,6 +7,7 @@ import type { PlannedJob } from '../../src/planning/types.ts';
 import type { Process } from '../../src/recipe/types.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { addFeedback, type NewFeedback } from '../../src/session/feedback.ts';
+import { answerQuestion, readQuestions } from '../../src/session/questions.ts';
 import { readSession } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
 import { withWorker } from '../engine.ts';
@@ -51,6 +52,15 @@ async function write(sessionId: string, status: string): Promise<void> {
 const give = (sessionId: string, feedback: NewFeedback) =>
   database.asTenant(tenantId, (tx) => addFeedback(tx, { tenantId, id: sessionId }, feedback));
 
+/** Answers the first question that documents of a stage ask. */
+const answerFirst = (sessionId: string, stageKey: string, text: string) =>
+  database.asTenant(tenantId, async (tx) => {
+    const place = { tenantId, id: sessionId };
+    const questions = await readQuestions(tx, await readSession(tx, tenantId, sessionId));
+    const first = questions.find(({ askedBy }) => askedBy.some(({ stage }) => stage === stageKey));
+    return answerQuestion(tx, place, { stageKey, question: first!.question, text });
+  });
+
 /** What people said as it stands in the stored requests of one pass, not as documents quote it. */
 async function readGiven(sessionId: string, iteration: number) {
   const rows = await database.asTenant(tenantId, (tx) =>
@@ -87,15 +97,17 @@ test('eleven pieces after a finished run all stand in prompts of the next pass',
       document: document!,
       text: `Comment on the document ${document}.`,
     })),
-    ...['thesis', 'parenthesis'].map((stageKey) => ({
-      stageKey,
-      question: `Who decides in ${stageKey}?`,
-      text: `The baker decides in ${stageKey}.`,
-    })),
   ];
-  expect(pieces.length).toBe(11);
   const predicted = [];
   for (const piece of pieces) predicted.push((await give(sessionId, piece)).readBy);
+  for (const stageKey of ['thesis', 'parenthesis']) {
+    const text = `The baker decides in ${stageKey}.`;
+    const { given, question } = await answerFirst(sessionId, stageKey, text);
+    const own = given.find(({ readBy }) => readBy.stage === stageKey)!;
+    pieces.push({ stageKey, text: `Question: ${question.question}\nAnswer: ${text}` });
+    predicted.push(own.readBy);
+  }
+  expect(pieces.length).toBe(11);
   await iterateSession(database, tenantId, sessionId);
   await write(sessionId, 'completed');
   const prompts = await readGiven(sessionId, 2);

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { nameAskers, type Question, readQuestions } from '../session/questions.ts';
+import { readSession } from '../session/read.ts';
+import { printResult } from './output.ts';
+import { findSession } from './sessions.ts';
+import { withStore } from './store.ts';
+
+type Options = { data?: string; json?: boolean };
+
+/** `dialectic questions`: what the documents leave to people, and what was answered. */
+export function questionsCommand(): Command {
+  return new Command('questions')
+    .description('list the questions that the documents leave to people')
+    .argument('[session]', 'its id or the end of it (default: the newest)')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .action((wanted: string | undefined, options: Options) =>
+      withStore(options.data, async (store) => {
+        const { id } = await findSession(store, wanted);
+        const questions = await store.database.asTenant(store.tenantId, async (tx) =>
+          readQuestions(tx, await readSession(tx, store.tenantId, id)),
+        );
+        const open = questions.filter(({ answers }) => answers.length === 0).length;
+        printResult(options.json === true, { session: id, open, questions }, [
+          `${open} of ${questions.length} questions are open.`,
+          ...questions.flatMap(describe),
+          ...(open > 0 ? ['Answer one with: dialectic answer NUMBER ANSWER'] : []),
+        ]);
+      }),
+    );
+}
+
+function describe(one: Question): string[] {
+  const { number, id, question, assumption, answers } = one;
+  return [
+    `${String(number).padStart(3)}  ${id}  ${question}`,
+    `       asked by ${nameAskers(one).join('; ')}`,
+    ...(assumption === null ? [] : [`       assumed until then: ${assumption}`]),
+    ...answers.map((answer) => `       answered: ${answer}`),
+  ];
+}

@@ -1,0 +1,112 @@
+import { isRecord } from './json-schema.ts';
+import { humanise, isBlank, titleOf, toWords } from './markdown-blocks.ts';
+import type { ContractNode } from './types.ts';
+
+/** A question that the document leaves to people, and the part of it that asks. */
+export type OpenQuestion = {
+  readonly question: string;
+  readonly where: readonly string[];
+  /** What the document works with until there is an answer; null where it does not say. */
+  readonly assumption: string | null;
+};
+
+const ASKS = /^(open|unresolved)_(questions?|issues?|decisions?|points?)$/;
+const QUESTION_KEY = /(^|_)(question|issue|decision|point|title|name)$/;
+const ASSUMPTION_KEY = /(^|_)(assumptions?|assumed|default|until_then)$/;
+/** Where a text turns from the question to what is assumed meanwhile. */
+const ASSUMPTION =
+  /[\s(;,.–—-]*\b(?:(?:working )?assumption|assumed|until then|default)(?: until then)?\s*:\s*/i;
+const NOTHING = /^(?:_?none_?|nothing|n\/?a|no open questions?)[.\s]*$/i;
+
+/**
+ * Finds what is open anywhere in a document, in the order in which it stands there: sections that
+ * the contract marks with `x-asks`, or whose name says so (`open_questions`).
+ */
+export function gatherOpenQuestions(
+  value: unknown,
+  contract?: ContractNode,
+  where: readonly string[] = [],
+): OpenQuestion[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown, index) => {
+      const title = (isRecord(item) && titleOf(item)) || `${index + 1}`;
+      return gatherOpenQuestions(item, contract?.items, [...where, title]);
+    });
+  }
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, child]) => {
+    const node = contract?.properties?.[key];
+    if (!(node?.['x-asks'] ?? ASKS.test(key))) {
+      return gatherOpenQuestions(child, node, [...where, humanise(key)]);
+    }
+    const asked = Array.isArray(child) ? child : splitText(child);
+    return asked
+      .filter((one) => !isBlank(one) && !NOTHING.test(toWords(one).trim()))
+      .map((one) => ({ ...readQuestion(one), where }));
+  });
+}
+
+function readQuestion(asked: unknown): Omit<OpenQuestion, 'where'> {
+  if (!isRecord(asked)) return readText(toWords(asked));
+  const fields = Object.entries(asked).filter(([, value]) => !isBlank(value));
+  const question = fields.find(([key]) => QUESTION_KEY.test(key));
+  const assumption = fields.find(([key]) => ASSUMPTION_KEY.test(key));
+  if (!question) return readText(toWords(asked));
+  return {
+    question: oneLine(toWords(question[1])),
+    assumption: assumption ? oneLine(toWords(assumption[1])) : null,
+  };
+}
+
+function readText(text: string): Omit<OpenQuestion, 'where'> {
+  const line = oneLine(text);
+  const found = ASSUMPTION.exec(line);
+  if (!found || found.index === 0) return { question: line, assumption: null };
+  const assumption = line.slice(found.index + found[0].length).replace(/\)$/, '');
+  return { question: line.slice(0, found.index), assumption: assumption || null };
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+const BULLET = /^\s{0,3}(?:[-*+]|\d+[.)])\s+/;
+
+/** Several questions in one text: its list items, else its paragraphs, else what each `?` ends. */
+function splitText(value: unknown): unknown[] {
+  if (typeof value !== 'string') return [value];
+  const lines = value.split('\n').filter((line) => !/^\s*#/.test(line));
+  if (lines.some((line) => BULLET.test(line))) {
+    const items: string[] = [];
+    for (const line of lines) {
+      if (BULLET.test(line)) items.push(line.replace(BULLET, ''));
+      else if (items.length > 0) items.push(`${items.pop()} ${line}`);
+    }
+    return items;
+  }
+  return lines
+    .join('\n')
+    .split(/\n\s*\n/)
+    .flatMap(splitSentences);
+}
+
+/** A question with the sentences that follow it, up to the next question. */
+function splitSentences(paragraph: string): string[] {
+  const groups: string[] = [];
+  for (const sentence of paragraph.split(/(?<=[.?!])\s+/)) {
+    const last = groups.at(-1);
+    const begins = sentence.endsWith('?') || last === undefined;
+    if (begins) groups.push(sentence);
+    else groups.push(`${groups.pop()} ${sentence}`);
+  }
+  return groups;
+}
+
+/** Two documents ask the same where this is the same: letters and digits up to the first `?`. */
+export const questionKey = (question: string): string =>
+  lettersOf(question.split('?')[0]!) || lettersOf(question) || question;
+
+const lettersOf = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();

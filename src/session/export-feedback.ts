@@ -1,0 +1,55 @@
+import type { Transaction } from '../db/database.ts';
+import { constructPath, type Work } from '../documents/paths.ts';
+import type { SessionView } from './read.ts';
+
+type Row = {
+  iteration: number;
+  stage_key: string;
+  document_id: string | null;
+  question: string | null;
+  body: string;
+  created_at: Date;
+  read_stage: string | null;
+  read_iteration: number | null;
+};
+
+/** What people said, one file for each stage and document, with the stage that read each piece. */
+export async function addFeedbackFiles(
+  tx: Transaction,
+  session: SessionView,
+  works: ReadonlyMap<string, Work>,
+  files: Map<string, string>,
+): Promise<void> {
+  const rows = await tx.query<Row>(
+    `select f.iteration, f.stage_key, f.document_id, f.question, f.body, f.created_at,
+       r.stage_key as read_stage, r.iteration as read_iteration
+     from feedback f left join stage_runs r on r.tenant_id = f.tenant_id and r.id = f.stage_run_id
+     where f.tenant_id = $1 and f.session_id = $2 order by f.created_at, f.id`,
+    [session.tenantId, session.id],
+  );
+  for (const row of rows) {
+    const path = pathOf(session, row, works);
+    const before = files.get(path) ?? '# Feedback\n';
+    files.set(path, `${before}\n${describe(row)}`);
+  }
+}
+
+/** A document that a later version replaced is not in the folder: its feedback goes to the stage. */
+function pathOf(session: SessionView, row: Row, works: ReadonlyMap<string, Work>): string {
+  const work = row.document_id === null ? undefined : works.get(row.document_id);
+  if (work) return constructPath({ kind: 'document_feedback', ...work });
+  return constructPath({
+    kind: 'stage_feedback',
+    session: session.id.slice(-12),
+    iteration: row.iteration,
+    stageNumber: session.process.stages.findIndex(({ key }) => key === row.stage_key) + 1,
+    stage: row.stage_key,
+  });
+}
+
+function describe({ question, body, created_at, read_stage, read_iteration }: Row): string {
+  const read =
+    read_stage === null ? 'not read yet' : `read in pass ${read_iteration}, ${read_stage}`;
+  const asked = question === null ? '' : `**${question.replaceAll(/\s+/g, ' ')}**\n\n`;
+  return `## ${created_at.toISOString()}, ${read}\n\n${asked}${body.trim()}\n`;
+}

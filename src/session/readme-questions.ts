@@ -1,0 +1,35 @@
+import { safeInline } from '../recipe/markdown-text.ts';
+import { nameAskers, type Question } from './questions.ts';
+import type { SessionView } from './read.ts';
+
+const MOST_ASKERS = 3;
+
+/**
+ * The readme's list of what people should answer: what the documents of the lane that it follows
+ * leave open, as far as they are written for people.
+ */
+export function describeQuestions(
+  { lanes, chosenLaneId }: SessionView,
+  questions: readonly Question[],
+): string[] {
+  const open = questions.filter(({ answers }) => answers.length === 0);
+  if (open.length === 0) return [];
+  const chosen = lanes.find(({ id }) => id === chosenLaneId)?.ordinal;
+  const own = open.filter(({ askedBy }) =>
+    askedBy.some(({ lane, rendered }) => rendered && (chosen ?? lane) === lane),
+  );
+  const others = open.length - own.length;
+  const more =
+    others > 0 ? [`${others} more stand in other documents: \`dialectic questions\`.`, ''] : [];
+  const how = 'Answer one with `dialectic answer NUMBER ANSWER`; the next stage or pass reads it.';
+  return ['## Open questions', '', how, '', ...own.map(describe), '', ...more];
+}
+
+function describe(question: Question): string {
+  const { number, assumption } = question;
+  const askers = nameAskers(question);
+  const rest = askers.length - MOST_ASKERS;
+  const names = [...askers.slice(0, MOST_ASKERS), ...(rest > 0 ? [`${rest} more`] : [])];
+  const until = assumption === null ? '' : ` Assumed until then: ${safeInline(assumption)}`;
+  return `- **${number}:** ${safeInline(question.question)}${until} (${names.join('; ')})`;
+}
