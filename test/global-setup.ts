@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/open.ts';
 import { startPostgres } from './postgres-server.ts';
@@ -12,6 +13,8 @@ declare module 'vitest' {
   }
 }
 
+const COMPILED = fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
+
 /**
  * Starts one PostgreSQL for the whole run and makes one embedded store that test files copy.
  *
@@ -22,6 +25,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-test-'));
   await chmod(folder, 0o711); // the server may run under another account
   process.env['TMPDIR'] = folder;
+  // The hundred processes that the tests start find the program compiled: 0.4 s less for each.
+  process.env['NODE_COMPILE_CACHE'] = COMPILED;
   const embeddedTemplate = join(folder, 'template');
   const [server] = await Promise.all([
     startPostgres(),
