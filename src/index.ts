@@ -6,4 +6,5 @@ export { authenticate, createTenant, ensureLocalTenant, issueToken } from './db/
 export { DialecticError } from './platform/errors.ts';
 export type { SessionEvent } from './session/event-types.ts';
 export { readSessionEvents, watchSession } from './session/events.ts';
+export { resumeRun } from './session/resume.ts';
 export { cancelRun, pauseRun } from './session/stop.ts';

@@ -7,7 +7,7 @@ import type { NewResource } from '../session/start.ts';
 const MOST_CHARS = 2_000_000;
 
 /** Reads a text that a person named: a file, or `-` for standard input. */
-async function readText(path: string, what: string): Promise<string> {
+export async function readText(path: string, what: string): Promise<string> {
   let bytes: Buffer;
   try {
     bytes = path === '-' ? Buffer.from(await readAll(process.stdin)) : await readFile(path);

@@ -2,7 +2,14 @@ import { Command } from 'commander';
 import { estimateNewRun } from '../generation/estimate-new-run.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeEstimate } from './estimate-text.ts';
-import { addScopeOptions, collect, type NewRunOptions, prepareRun } from './new-run.ts';
+import {
+  addScopeOptions,
+  collect,
+  type NewRunOptions,
+  PROCESS_HELP,
+  place,
+  prepareRun,
+} from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
@@ -10,13 +17,16 @@ import { withStore } from './store.ts';
 export function estimateCommand(): Command {
   return addScopeOptions(new Command('estimate'))
     .description('tell what a run would take: calls, tokens, money')
-    .argument('<brief>', 'a text file, or - for standard input')
+    .argument('[brief]', "a text file, or - for standard input (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
-    .option('-p, --process <name>', 'a shipped process or a recipe folder', 'software-plan')
+    .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')
     .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
     .option('--writer <model>', 'the participant that alone goes on where the process allows it')
     .option('--domain <name>', "one of the process's domains")
+    .option('--project <name>', 'the project that would hold the session')
+    .option('--overlay <file>', 'role, standards and style of the session, as YAML')
+    .option('--project-overlay <file>', 'the same for a new project')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .action(estimate);
@@ -24,11 +34,11 @@ export function estimateCommand(): Command {
 
 type EstimateOptions = NewRunOptions & { data?: string; json?: boolean };
 
-async function estimate(briefPath: string, options: EstimateOptions): Promise<void> {
+async function estimate(briefPath: string | undefined, options: EstimateOptions): Promise<void> {
   const run = await prepareRun(briefPath, options);
   const config = readConfiguration();
-  await withStore(options.data, async ({ database, tenantId }) => {
-    const result = await estimateNewRun(database, { ...run, tenantId }, config);
+  await withStore(options.data, async (store) => {
+    const result = await estimateNewRun(store.database, await place(store, run), config);
     printResult(options.json === true, result, describeEstimate(result));
   });
 }

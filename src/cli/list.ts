@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { openNotices } from '../db/notices.ts';
+import { describeStanding } from '../session/standing.ts';
 import { writeFolder } from './drive.ts';
 import { printResult } from './output.ts';
-import { findSession, listSessions } from './sessions.ts';
+import { findSession, type ListedSession, listSessions } from './sessions.ts';
 import { withStore } from './store.ts';
 
 type Options = { data?: string; json?: boolean; out?: string };
@@ -10,20 +11,27 @@ type Options = { data?: string; json?: boolean; out?: string };
 /** `dialectic list`: the sessions of the store. */
 export function listCommand(): Command {
   return new Command('list')
-    .description('list the sessions')
+    .description('list the sessions by project, the newest first')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .action((options: Options) =>
       withStore(options.data, async (store) => {
         const sessions = await listSessions(store);
-        const lines = sessions.map(({ id, status, gates, project, process, models, calls }) => {
-          const state = gates.length > 0 ? `paused (${gates.join(', ')})` : status;
-          return `${id}  ${state.padEnd(16)} ${project} · ${process} · ${models.join(', ')} · ${calls} calls`;
-        });
+        const projects = Map.groupBy(sessions, (session) => session.projectId);
+        const lines = [...projects.values()].flatMap((own) => [
+          `${own[0]!.project} (project ${own[0]!.projectId})`,
+          ...own.map(describeSession),
+        ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
         printResult(options.json === true, sessions, lines.length > 0 ? lines : [empty]);
       }),
     );
+}
+
+function describeSession(session: ListedSession): string {
+  const { id, process, models, calls } = session;
+  const state = describeStanding(session).padEnd(16);
+  return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls`;
 }
 
 /** `dialectic show` and `dialectic export`: one session, and its folder where one is named. */

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { removeGate, retrySession } from '../jobs/sessions.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
+import { resumeRun } from '../session/resume.ts';
 import { approveSpending } from '../wallet/ledger.ts';
 import {
   addBudgetOptions,
@@ -18,6 +17,7 @@ import { type OpenStore, withStore } from './store.ts';
 type GoOnOptions = BudgetOptions & {
   out?: string;
   concurrency: string;
+  until?: string;
   data?: string;
   json?: boolean;
 };
@@ -27,14 +27,11 @@ export function resumeCommand(): Command {
   return goOnCommand(
     'resume',
     'go on with a session; nothing that succeeded is repeated',
-    async (store, id) => {
-      await store.database.asTenant(store.tenantId, async (tx) => {
-        await approveSpending(tx, store.tenantId, id);
-        await removeGate(tx, store.tenantId, id);
-        await retrySession(tx, store.tenantId, id);
-      });
+    async ({ database, tenantId }, id, { until }) => {
+      await database.asTenant(tenantId, (tx) => approveSpending(tx, tenantId, id));
+      await resumeRun(database, tenantId, id, { until: until ?? null });
     },
-  );
+  ).option('--until <stage>', 'stop after this stage (default: go on to the end)');
 }
 
 /** `dialectic approve`: lets the next stage begin after a person has looked at the last one. */
@@ -54,7 +51,7 @@ export function iterateCommand(): Command {
 function goOnCommand(
   verb: string,
   description: string,
-  prepare: (store: OpenStore, sessionId: string) => Promise<void>,
+  prepare: (store: OpenStore, sessionId: string, options: GoOnOptions) => Promise<void>,
 ): Command {
   return addBudgetOptions(new Command(verb))
     .description(description)
@@ -68,15 +65,12 @@ function goOnCommand(
       const config = readConfiguration();
       await requireFolder(options.out);
       await withStore(options.data, async (store) => {
-        const { id, status, models } = await findSession(store, session);
-        if (status === 'cancelled') {
-          throw new DialecticError('conflict', 'A cancelled session cannot go on.');
-        }
+        const { id, models } = await findSession(store, session);
         const budgets = await readBudgetOptions(options, models, config);
         await store.database.asTenant(store.tenantId, (tx) =>
           setSessionBudgets(tx, store.tenantId, id, budgets),
         );
-        await prepare(store, id);
+        await prepare(store, id, options);
         const drive = { sessionId: id, out: options.out, concurrency, config };
         report(await driveSession(store, drive), options);
       });

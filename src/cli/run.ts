@@ -16,7 +16,14 @@ import { readConfiguration } from './configuration.ts';
 import { driveSession, requireFolder } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
-import { addScopeOptions, collect, type NewRunOptions, prepareRun } from './new-run.ts';
+import {
+  addScopeOptions,
+  collect,
+  type NewRunOptions,
+  PROCESS_HELP,
+  place,
+  prepareRun,
+} from './new-run.ts';
 import { printResult } from './output.ts';
 import { withStore } from './store.ts';
 
@@ -34,16 +41,19 @@ type RunOptions = BudgetOptions &
 export function runCommand(): Command {
   return addScopeOptions(addBudgetOptions(new Command('run')))
     .description('let models debate a brief and write the folder of documents')
-    .argument('<brief>', 'a text file, or - for standard input')
+    .argument('[brief]', "a text file, or - for standard input (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
     .option('-o, --out <dir>', 'the folder to write')
-    .option('-p, --process <name>', 'a shipped process or a recipe folder', 'software-plan')
+    .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')
     .option('--approve <when>', 'stage: wait for `dialectic approve` after every stage', 'none')
     .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
     .option('--writer <model>', 'the participant that alone goes on where the process allows it')
     .option('--domain <name>', "one of the process's domains")
-    .option('--name <text>', "the project's name (default: the file's)")
+    .option('--project <name>', 'the project that holds the session; a new name makes a new one')
+    .option('--name <text>', "a new project's name (default: the file's)")
+    .option('--overlay <file>', 'role, standards and style of this session, as YAML')
+    .option('--project-overlay <file>', 'the same for a new project')
     .option('--allow-degraded', 'go on when a participant fails in a stage')
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
@@ -52,7 +62,7 @@ export function runCommand(): Command {
     .action(run);
 }
 
-async function run(briefPath: string, options: RunOptions): Promise<void> {
+async function run(briefPath: string | undefined, options: RunOptions): Promise<void> {
   if (!['stage', 'none'].includes(options.approve)) {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
@@ -65,9 +75,9 @@ async function run(briefPath: string, options: RunOptions): Promise<void> {
   const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   await withStore(options.data, async (store) => {
+    const placed = await place(store, prepared);
     const planned: NewRun = {
-      ...prepared,
-      tenantId: store.tenantId,
+      ...placed,
       reviewStages: options.approve === 'stage',
       allowDegraded: options.allowDegraded ?? false,
       alsoWrite: (tx, started) => setSessionBudgets(tx, store.tenantId, started.sessionId, budgets),
@@ -95,7 +105,7 @@ export function report(
   options: { json?: boolean; out?: string },
 ): void {
   printResult(options.json === true, result, describe(result, options.out));
-  if (result.status === 'completed') return;
+  if (result.status === 'completed' || result.awaiting?.reason === 'until') return;
   if (result.status === 'cancelled') {
     const message = 'The run was cancelled. What was written is kept.';
     throw new DialecticError('run_incomplete', message, { details: { session: result.session } });
@@ -113,16 +123,19 @@ export function report(
 }
 
 function describe(result: RunResult, out: string | undefined): string[] {
-  const { usage, chosen } = result;
+  const { usage, chosen, awaiting } = result;
+  const stopped = awaiting?.reason === 'until';
+  const state = stopped ? `stopped after ${awaiting.until}, as asked` : result.status;
   const cost = usage.costUsd === null ? 'price unknown' : `$${usage.costUsd.toFixed(4)}`;
   const rendered = result.documents.filter((document) => document.path !== null);
   return [
-    `${result.status}: ${result.calls} calls, ${rendered.length} documents, ` +
+    `${state}: ${result.calls} calls, ${rendered.length} documents, ` +
       `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
     ...(result.degraded
       ? ['Degraded: a participant failed; the readme says what is missing.']
       : []),
     ...(chosen ? [`The results follow lane ${chosen.lane}, ${chosen.model}.`] : []),
     ...(out ? [`Open ${out}/project_readme.md`] : []),
+    ...(stopped ? [`Go on with: dialectic resume ${result.session}`] : []),
   ];
 }

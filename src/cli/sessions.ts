@@ -4,8 +4,11 @@ import type { OpenStore } from './store.ts';
 export type ListedSession = {
   readonly id: string;
   readonly project: string;
+  readonly projectId: string;
   readonly process: string;
   readonly status: string;
+  readonly awaiting: 'review' | 'until' | null;
+  readonly untilStage: string | null;
   readonly gates: readonly string[];
   readonly iteration: number;
   readonly models: readonly string[];
@@ -17,7 +20,9 @@ export type ListedSession = {
 export function listSessions({ database, tenantId }: OpenStore): Promise<ListedSession[]> {
   return database.asTenant(tenantId, (tx) =>
     tx.query<ListedSession>(
-      `select s.id, p.name as project, v.process_key as process, s.status, s.gates, s.iteration,
+      `select s.id, p.name as project, p.id as "projectId", v.process_key as process, s.status,
+         case when s.status = 'awaiting_review' then coalesce(s.awaiting, 'review') end as awaiting,
+         s.until_stage as "untilStage", s.gates, s.iteration,
          array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
            order by ordinal) as models,
          (select count(*) from model_calls c where c.tenant_id = s.tenant_id

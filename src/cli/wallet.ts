@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { findProject } from '../session/project.ts';
 import { formatAmount, parseAmount } from '../wallet/amounts.ts';
 import { readBalances, readBudgets, readHistory } from '../wallet/balances.ts';
 import { settleLeftHolds } from '../wallet/holds.ts';
@@ -172,13 +173,3 @@ async function share(store: OpenStore, text: string, options: Options): Promise<
 
 const projectOf = async (tx: Transaction, tenantId: string, { project }: Options) =>
   project ? await findProject(tx, tenantId, project) : null;
-
-/** A project by its name, its id or the end of it. */
-async function findProject(tx: Transaction, tenantId: string, wanted: string): Promise<string> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from projects where tenant_id = $1 and (name = $2 or right(id::text, length($2)) = $2)`,
-    [tenantId, wanted],
-  );
-  if (rows.length === 1) return rows[0]!.id;
-  throw new DialecticError('not_found', `${rows.length} projects are called ${wanted}.`);
-}

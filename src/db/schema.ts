@@ -49,6 +49,8 @@ export type Schema = {
     review_stages: Generated<boolean>;
     allow_degraded: Generated<boolean>;
     until_stage: string | null;
+    awaiting: 'review' | 'until' | null;
+    overlay: unknown;
     writer_lane_id: string | null;
     chosen_lane_id: string | null;
     chosen_by: 'ballots' | 'person' | null;
@@ -62,6 +64,7 @@ export type Schema = {
     name: string;
     domain: string | null;
     brief_hash: string;
+    overlay: unknown;
     created_at: Now;
   };
   resources: {

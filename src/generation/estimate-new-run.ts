@@ -34,8 +34,8 @@ export async function estimateNewRun(
 }
 
 /** What the prompts of the run will say about it. */
-function factsOf({ name, domain, brief, resources = [], process }: NewRun): PromptFacts {
-  const layer = process.domains[domain ?? ''];
+function factsOf(run: NewRun): PromptFacts {
+  const { name, domain, brief, resources = [], process } = run;
   const texts: Record<string, string> = {};
   for (const { kind, text } of resources) {
     texts[kind] = texts[kind] ? `${texts[kind]}\n\n${text}` : text;
@@ -45,6 +45,11 @@ function factsOf({ name, domain, brief, resources = [], process }: NewRun): Prom
     iteration: 1,
     project: { name, domain: domain ?? '' },
     resources: texts,
-    overlay: mergeOverlays({ system: process.overlay, ...(layer && { domain: layer }) }),
+    overlay: mergeOverlays({
+      system: process.overlay,
+      domain: process.domains[domain ?? ''],
+      project: run.projectOverlay ?? undefined,
+      session: run.overlay ?? undefined,
+    }),
   };
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { DialecticError } from './errors.ts';
 
 /** A folder that holds a recipe; a process has process.yaml at its root, a lone stage stage.yaml. */
@@ -38,6 +39,21 @@ export function openRecipeFolder(folder: string): RecipeFolder {
     ? `${folder} has neither process.yaml nor stage.yaml at its root.`
     : `There is no recipe ${folder}, neither shipped nor as a folder.`;
   throw new DialecticError('recipe_unknown', message);
+}
+
+/**
+ * The process that a run takes which names none: the one that recipes/domains.yaml gives the domain,
+ * and software-plan without a domain.
+ */
+export async function defaultProcess(domain: string | undefined): Promise<string> {
+  if (domain === undefined) return 'software-plan';
+  const text = await readFile(join(SHIPPED, 'domains.yaml'), 'utf8');
+  const processes = parse(text) as Readonly<Record<string, string>>;
+  const name = Object.hasOwn(processes, domain) ? processes[domain] : undefined;
+  if (name !== undefined) return name;
+  const known = Object.keys(processes).join(', ');
+  const message = `There is no domain ${domain}; there are ${known}. A recipe of your own needs -p.`;
+  throw new DialecticError('usage_invalid', message, { details: { domains: known } });
 }
 
 function lookInto(folder: string, shipped: boolean): RecipeFolder | null {

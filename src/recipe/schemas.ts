@@ -59,7 +59,8 @@ const documentRef = (description: string): JsonSchema =>
     description,
   );
 
-const overlay = record(
+/** Schema of one overlay layer, in process.yaml or in a file of its own. */
+export const OVERLAY_SCHEMA = record(
   {
     role: text('Who the model is to be; a later layer replaces it.'),
     standards: list(text('One standard.'), 'Standards to keep; layers add up.'),
@@ -94,10 +95,10 @@ export const PROCESS_SCHEMA: JsonSchema = {
         ),
         'Gates between consecutive stages; pairs that are not listed have none.',
       ),
-      overlay,
+      overlay: OVERLAY_SCHEMA,
       domains: {
         type: 'object',
-        additionalProperties: overlay,
+        additionalProperties: OVERLAY_SCHEMA,
         description: 'Overlay by domain name.',
       },
       results: list(

@@ -15,29 +15,37 @@ export async function closeStage(
   const voted = session.process.convergence?.ballots.stage === stageKey;
   // A stage of the chosen lane may follow, so the votes count as soon as they are there.
   if (voted || next === undefined) await converge(tx, session);
-  if (next === undefined) return setStatus(tx, session, 'completed');
+  if (next === undefined) return complete(tx, session);
+  if (session.untilStage === stageKey) return rest(tx, session, 'until');
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
   if (session.reviewStages || gate) {
-    return setStatus(tx, session, 'awaiting_review');
+    return rest(tx, session, 'review');
   }
   await openStage(tx, { tenantId: session.tenantId, sessionId: session.id, stageKey: next });
 }
 
-function nextStage(session: SessionView, stageKey: string): string | undefined {
-  if (session.untilStage === stageKey) return undefined;
+/** The stage after the named one; undefined after the last. */
+export function nextStage(session: SessionView, stageKey: string): string | undefined {
   const stages = runningStages(session.process).map((stage) => stage.key);
   return stages[stages.indexOf(stageKey) + 1];
 }
 
-async function setStatus(
+async function rest(
   tx: Transaction,
-  { tenantId, id }: SessionView,
-  status: string,
+  session: SessionView,
+  awaiting: 'review' | 'until',
 ): Promise<void> {
-  await tx.query('update sessions set status = $3 where tenant_id = $1 and id = $2', [
+  await tx.query(
+    `update sessions set status = 'awaiting_review', awaiting = $3
+     where tenant_id = $1 and id = $2`,
+    [session.tenantId, session.id, awaiting],
+  );
+}
+
+async function complete(tx: Transaction, { tenantId, id }: SessionView): Promise<void> {
+  await tx.query(`update sessions set status = 'completed' where tenant_id = $1 and id = $2`, [
     tenantId,
     id,
-    status,
   ]);
 }
 
@@ -49,14 +57,23 @@ export async function approveStage(database: Database, tenantId: string, session
     if (session.status !== 'awaiting_review') {
       throw new DialecticError('conflict', `The session is ${session.status}; nothing to approve.`);
     }
-    const [last] = await tx.query<{ stage_key: string }>(
-      `select stage_key from stage_runs where tenant_id = $1 and session_id = $2
-         and iteration = $3 order by created_at desc, id desc limit 1`,
-      [tenantId, sessionId, session.iteration],
-    );
-    const stageKey = nextStage(session, last!.stage_key)!;
+    if (session.awaiting === 'until') {
+      const message = `The session stopped after ${session.untilStage}, as --until asked.`;
+      throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
+    }
+    const stageKey = nextStage(session, await lastStage(tx, session))!;
     await openStage(tx, { tenantId, sessionId, stageKey });
   });
+}
+
+/** The stage that was opened last in this pass. */
+export async function lastStage(tx: Transaction, session: SessionView): Promise<string> {
+  const [last] = await tx.query<{ stage_key: string }>(
+    `select stage_key from stage_runs where tenant_id = $1 and session_id = $2
+       and iteration = $3 order by created_at desc, id desc limit 1`,
+    [session.tenantId, session.id, session.iteration],
+  );
+  return last!.stage_key;
 }
 
 /** Another pass over the whole process, which reads what this one left. */
@@ -64,7 +81,7 @@ export async function iterateSession(database: Database, tenantId: string, sessi
   await database.asTenant(tenantId, async (tx) => {
     await lockSession(tx, tenantId, sessionId);
     const session = await readSession(tx, tenantId, sessionId);
-    if (session.status !== 'completed') {
+    if (session.status !== 'completed' && session.awaiting !== 'until') {
       throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
     }
     await tx.query(

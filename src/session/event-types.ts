@@ -46,7 +46,7 @@ const SCHEMAS = [
     ...session,
   }),
   z.object({ kind: z.literal('session-failed'), ...session, error }),
-  // The reason is a gate (user, funds, budget, approval, storage) or `review`.
+  // The reason is a gate (user, funds, budget, approval, storage) `review` or `until`.
   z.object({ kind: z.enum(['session-paused', 'session-resumed']), ...session, reason: z.string() }),
   z.object({
     kind: z.literal('budget-reached'),

@@ -3,11 +3,12 @@ import { readBlob } from '../documents/blobs.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
 import { runningStages } from '../recipe/configure-process.ts';
+import type { Overlay } from '../recipe/types.ts';
 import { addCalls, readCalls } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
 import { readQuestions } from './questions.ts';
-import type { SessionLane, SessionView } from './read.ts';
-import { writeReadme } from './readme.ts';
+import { readSession, type SessionLane, type SessionView } from './read.ts';
+import { listSessions, writeReadme } from './readme.ts';
 
 /** A document of a session with the places of its files in the exported folder. */
 export type ExportedDocument = {
@@ -48,18 +49,44 @@ export type DocumentRow = {
   cost_micros: number | null;
 };
 
-/** The tree that a person gets: everything that the session has made so far. */
+/**
+ * The tree that a person gets: everything that the sessions of the project have made so far. The
+ * files at its root (readme, settings, Pending/) follow the named session.
+ */
 export async function exportSession(
   tx: Transaction,
   session: SessionView,
 ): Promise<ExportedSession> {
+  const files = new Map<string, string>();
+  const others = await readSiblings(tx, session);
+  for (const other of others) await addDebate(tx, other, files);
+  const { rows, documents } = await addDebate(tx, session, files);
+  await addProject(tx, session, others, files);
+  addWorkItems(session, rows, files);
+  const readme = writeReadme(session, documents, rows, await readQuestions(tx, session));
+  files.set(constructPath({ kind: 'project_readme' }), readme + listSessions(others));
+  return { files, documents };
+}
+
+/** The other sessions of the project, the oldest first. */
+async function readSiblings(tx: Transaction, session: SessionView): Promise<SessionView[]> {
+  const { tenantId, projectId, id } = session;
+  const rows = await tx.query<{ id: string }>(
+    `select id from sessions where tenant_id = $1 and project_id = $2 and id <> $3
+     order by created_at, id`,
+    [tenantId, projectId, id],
+  );
+  return Promise.all(rows.map((row) => readSession(tx, tenantId, row.id)));
+}
+
+/** Adds what one session has made: its prompts, answers and documents. */
+async function addDebate(tx: Transaction, session: SessionView, files: Map<string, string>) {
   const order = session.process.stages.map(({ key }) => key);
   const numbers = runningStages(session.process).map(({ key }) => key);
   const rows = (await readRows(tx, session)).toSorted(
     (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
   );
   const calls = await readCalls(tx, session);
-  const files = new Map<string, string>();
   const documents: ExportedDocument[] = [];
   const works = new Map<string, Work>();
   const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));
@@ -86,11 +113,7 @@ export async function exportSession(
     addCalls(files, calls.get(row.chain_id ?? '') ?? [], work);
   }
   await addFeedbackFiles(tx, session, works, files);
-  await addProject(tx, session, files);
-  addWorkItems(session, rows, files);
-  const readme = writeReadme(session, documents, rows, await readQuestions(tx, session));
-  files.set(constructPath({ kind: 'project_readme' }), readme);
-  return { files, documents };
+  return { rows, documents };
 }
 
 function addDocument(
@@ -179,17 +202,28 @@ function relationOf(
   return { kind: 'from', sources: [source, authorOf(session, row.responding_lane_id)] };
 }
 
-async function addProject(tx: Transaction, session: SessionView, files: Map<string, string>) {
+async function addProject(
+  tx: Transaction,
+  session: SessionView,
+  others: readonly SessionView[],
+  files: Map<string, string>,
+) {
   const { tenantId, projectId, process } = session;
-  const [project] = await tx.query<{ name: string; domain: string | null; brief_hash: string }>(
-    'select name, domain, brief_hash from projects where tenant_id = $1 and id = $2',
-    [tenantId, projectId],
-  );
-  const { name, domain, brief_hash } = project!;
+  const [project] = await tx.query<{
+    name: string;
+    domain: string | null;
+    brief_hash: string;
+    overlay: Overlay | null;
+  }>('select name, domain, brief_hash, overlay from projects where tenant_id = $1 and id = $2', [
+    tenantId,
+    projectId,
+  ]);
+  const { name, domain, brief_hash, overlay } = project!;
   files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, tenantId, brief_hash));
   const settings = {
-    project: { id: projectId, name, domain },
-    session: { id: session.id, iteration: session.iteration, status: session.status },
+    project: { id: projectId, name, domain, overlay },
+    session: settingsOf(session),
+    otherSessions: others.map(settingsOf),
     process: process.key,
     models: session.lanes.map(({ ordinal, model }) => ({ lane: ordinal, model })),
   };
@@ -205,6 +239,15 @@ async function addProject(tx: Transaction, session: SessionView, files: Map<stri
     files.set(constructPath({ kind: 'general_resource', name: file }), text);
   }
 }
+
+const settingsOf = ({ id, iteration, status, awaiting, untilStage, overlay }: SessionView) => ({
+  id,
+  iteration,
+  status,
+  awaiting,
+  until: untilStage,
+  overlay,
+});
 
 /** One file for each piece of work that the chosen plan names. */
 function addWorkItems(

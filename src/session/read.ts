@@ -3,7 +3,7 @@ import { readBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
-import type { Process } from '../recipe/types.ts';
+import type { Overlay, Process } from '../recipe/types.ts';
 import { loadRecipe } from './recipe-store.ts';
 
 /** As the wallet notes it. */
@@ -16,6 +16,8 @@ export type SessionView = {
   readonly tenantId: string;
   readonly id: string;
   readonly status: string;
+  /** Why it rests between two stages: for a person's review, or because `untilStage` is reached. */
+  readonly awaiting: 'review' | 'until' | null;
   readonly gates: readonly string[];
   /** By gate: the limit that closed it, where one did. */
   readonly shortages: Readonly<Record<string, Shortage | null>>;
@@ -29,10 +31,13 @@ export type SessionView = {
   readonly chosenBy: 'ballots' | 'person' | null;
   readonly process: Process;
   readonly lanes: readonly SessionLane[];
+  readonly overlay: Overlay | null;
 };
 
 type SessionRow = {
   status: string;
+  awaiting: 'review' | 'until' | null;
+  overlay: Overlay | null;
   gates: string[];
   shortages: Record<string, Shortage | null>;
   project_id: string;
@@ -52,7 +57,7 @@ export async function readSession(
   id: string,
 ): Promise<SessionView> {
   const [row] = await tx.query<SessionRow>(
-    `select status, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
+    `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
        writer_lane_id, chosen_lane_id, chosen_by, recipe_hash
      from sessions where tenant_id = $1 and id = $2 and recipe_hash is not null`,
     [tenantId, id],
@@ -66,6 +71,7 @@ export async function readSession(
     tenantId,
     id,
     status: row.status,
+    awaiting: row.status === 'awaiting_review' ? (row.awaiting ?? 'review') : null,
     gates: row.gates,
     shortages: row.shortages,
     projectId: row.project_id,
@@ -78,16 +84,22 @@ export async function readSession(
     chosenBy: row.chosen_by,
     process: await loadRecipe(tx, tenantId, row.recipe_hash),
     lanes,
+    overlay: row.overlay,
   };
 }
 
 /** What every prompt of a session may use. */
 export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
   const { tenantId, projectId, process } = session;
-  const [project] = await tx.query<{ name: string; domain: string | null; brief_hash: string }>(
-    'select name, domain, brief_hash from projects where tenant_id = $1 and id = $2',
-    [tenantId, projectId],
-  );
+  const [project] = await tx.query<{
+    name: string;
+    domain: string | null;
+    brief_hash: string;
+    overlay: Overlay | null;
+  }>('select name, domain, brief_hash, overlay from projects where tenant_id = $1 and id = $2', [
+    tenantId,
+    projectId,
+  ]);
   const rows = await tx.query<{ kind: ResourceKind; name: string; body: string }>(
     `select r.kind, r.name, b.body from resources r
      join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
@@ -99,12 +111,16 @@ export async function readFacts(tx: Transaction, session: SessionView): Promise<
     resources[kind] = resources[kind] ? `${resources[kind]}\n\n${body}` : body;
   }
   const domain = project!.domain ?? '';
-  const layer = process.domains[domain];
   return {
     userRequest: await readBlob(tx, tenantId, project!.brief_hash),
     iteration: session.iteration,
     project: { name: project!.name, domain },
     resources,
-    overlay: mergeOverlays({ system: process.overlay, ...(layer && { domain: layer }) }),
+    overlay: mergeOverlays({
+      system: process.overlay,
+      domain: process.domains[domain],
+      project: project!.overlay ?? undefined,
+      session: session.overlay ?? undefined,
+    }),
   };
 }

@@ -1,7 +1,9 @@
+import { runningStages } from '../recipe/configure-process.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import type { Question } from './questions.ts';
 import type { SessionView } from './read.ts';
 import { describeQuestions } from './readme-questions.ts';
+import { describeStanding } from './standing.ts';
 
 /** The first page of the folder: what this is, whom the result follows, what to read first. */
 export function writeReadme(
@@ -13,7 +15,8 @@ export function writeReadme(
   const { process, lanes, chosenLaneId, chosenBy, iteration } = session;
   const chosen = lanes.find((lane) => lane.id === chosenLaneId);
   const lines = [`# ${process.name}`, '', process.description, ''];
-  lines.push(`Session \`${session.id}\`, pass ${iteration}, ${session.status}.`, '');
+  lines.push(`Session \`${session.id}\`, pass ${iteration}, ${describeStanding(session)}.`, '');
+  lines.push(...howToGoOn(session));
   const names = lanes.map(({ ordinal, model }) => `- Lane ${ordinal}: \`${model}\``);
   lines.push('## Participants', '', ...names, '');
   if (lanes.some(({ model }) => model.startsWith('offline/'))) {
@@ -50,6 +53,25 @@ export function writeReadme(
   }
   const missing = rows.length === 0 ? ['Nothing has been written yet.', ''] : [];
   return `${[...lines, ...missing].join('\n').trimEnd()}\n`;
+}
+
+/** A run that stopped where it was asked to is not over. */
+function howToGoOn({ id, awaiting, untilStage, process }: SessionView): string[] {
+  if (awaiting !== 'until') return [];
+  const keys = runningStages(process).map((stage) => stage.key);
+  const rest = keys.slice(keys.indexOf(untilStage!) + 1).join(', ');
+  return [`The run was asked to stop here; \`dialectic resume ${id}\` goes on with ${rest}.`, ''];
+}
+
+/** The other sessions of the project, by their folders; empty where there is none. */
+export function listSessions(others: readonly SessionView[]): string {
+  if (others.length === 0) return '';
+  const lines = others.map((session) => {
+    const models = session.lanes.map(({ model }) => model).join(', ');
+    const folder = `session_${session.id.slice(-12)}/`;
+    return `- \`${folder}\`: ${session.process.name}, ${describeStanding(session)}, ${models}`;
+  });
+  return `\n## Other sessions of this project\n\n${lines.join('\n')}\n`;
 }
 
 const link = (document: ExportedDocument): string =>

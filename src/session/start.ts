@@ -1,12 +1,13 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { runningStages } from '../recipe/configure-process.ts';
-import type { Process } from '../recipe/types.ts';
+import { requireDomain, requireResources } from '../recipe/given.ts';
+import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
+import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
 import { openStage } from './stages.ts';
 
@@ -14,9 +15,15 @@ export type NewResource = { readonly kind: string; readonly name: string; readon
 
 export type NewRun = {
   readonly tenantId: string;
+  /** The name or id of the project that holds the session; null = a new project called `name`. */
+  readonly project?: string | null;
   readonly name: string;
   readonly domain?: string | null;
+  /** Empty where the named project has one. */
   readonly brief: string;
+  /** The layers of role, standards and style above those of the process and its domain. */
+  readonly projectOverlay?: Overlay | null;
+  readonly overlay?: Overlay | null;
   readonly resources?: readonly NewResource[];
   readonly process: Process;
   /** One lane for each; the same model may stand here more than once. */
@@ -35,11 +42,15 @@ export type NewRun = {
 
 export type StartedRun = { readonly projectId: string; readonly sessionId: string };
 
-/** Creates project, session and lanes and opens the first stage, in one transaction. */
-export async function startRun(database: Database, run: NewRun): Promise<StartedRun> {
-  checkRun(run);
-  return database.asTenant(run.tenantId, async (tx) => {
-    const projectId = await saveProject(tx, run);
+/**
+ * Creates session and lanes, and their project if there is none yet, and opens the first stage, in
+ * one transaction.
+ */
+export async function startRun(database: Database, wanted: NewRun): Promise<StartedRun> {
+  return database.asTenant(wanted.tenantId, async (tx) => {
+    const run = await placeRun(tx, wanted);
+    checkRun(run, run.projectId === null);
+    const projectId = run.projectId ?? (await saveProject(tx, run));
     const recipeHash = await saveRecipe(tx, run.tenantId, run.process);
     const sessionId = await createSession(tx, {
       tenantId: run.tenantId,
@@ -48,7 +59,7 @@ export async function startRun(database: Database, run: NewRun): Promise<Started
     const lanes = await saveLanes(tx, run, sessionId);
     await tx.query(
       `update sessions set project_id = $3, recipe_hash = $4, review_stages = $5,
-         allow_degraded = $6, until_stage = $7, writer_lane_id = $8
+         allow_degraded = $6, until_stage = $7, writer_lane_id = $8, overlay = $9
        where tenant_id = $1 and id = $2`,
       [
         run.tenantId,
@@ -59,6 +70,7 @@ export async function startRun(database: Database, run: NewRun): Promise<Started
         run.allowDegraded ?? false,
         run.untilStage ?? null,
         run.writer ? lanes[run.writer - 1]! : null,
+        run.overlay ? JSON.stringify(run.overlay) : null,
       ],
     );
     await openStage(tx, {
@@ -71,11 +83,19 @@ export async function startRun(database: Database, run: NewRun): Promise<Started
   });
 }
 
-function checkRun(run: NewRun): void {
+/** A project that exists may name a domain that this process gives no overlay; prompts name it. */
+function checkRun(run: NewRun, isNewProject: boolean): void {
   if (run.models.length === 0) {
     throw new DialecticError('usage_invalid', 'A run needs at least one model.');
   }
-  if (run.brief.trim() === '') throw new DialecticError('usage_invalid', 'The brief is empty.');
+  if (run.brief.trim() === '') {
+    const message = run.project
+      ? `There is no project ${run.project} yet; name its brief.`
+      : 'The brief is empty.';
+    throw new DialecticError('usage_invalid', message);
+  }
+  if (isNewProject) requireDomain(run.process, run.domain ?? null);
+  requireResources(run.process, run.resources ?? []);
   if (run.writer && run.writer > run.models.length) {
     throw new DialecticError('usage_invalid', `There is no lane ${run.writer} to write.`);
   }
@@ -84,23 +104,6 @@ function checkRun(run: NewRun): void {
     throw new DialecticError('usage_invalid', `No stage ${run.untilStage}; there are ${keys}.`);
   }
   requireValid(validateForRun(run.process, run.models.length));
-}
-
-async function saveProject(tx: Transaction, run: NewRun): Promise<string> {
-  const id = newId();
-  await tx.query(
-    `insert into projects (tenant_id, id, name, domain, brief_hash) values ($1, $2, $3, $4, $5)`,
-    [run.tenantId, id, run.name, run.domain ?? null, await saveBlob(tx, run.tenantId, run.brief)],
-  );
-  for (const resource of run.resources ?? []) {
-    const blob = await saveBlob(tx, run.tenantId, resource.text);
-    await tx.query(
-      `insert into resources (tenant_id, id, project_id, kind, name, blob_hash)
-       values ($1, $2, $3, $4, $5, $6)`,
-      [run.tenantId, newId(), id, resource.kind, resource.name, blob],
-    );
-  }
-  return id;
 }
 
 async function saveLanes(tx: Transaction, run: NewRun, sessionId: string): Promise<string[]> {

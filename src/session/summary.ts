@@ -8,6 +8,8 @@ import type { SessionView } from './read.ts';
 export type RunResult = {
   readonly session: string;
   readonly status: string;
+  /** Why it rests between two stages, and what goes on then. */
+  readonly awaiting: { readonly reason: 'review' | 'until'; readonly until: string | null } | null;
   readonly gates: readonly string[];
   /** The limits that are too low to go on, for each gate that one closed. */
   readonly shortages: readonly {
@@ -81,11 +83,9 @@ export async function summarise(
   return {
     session: session.id,
     status: session.status,
+    awaiting: session.awaiting && { reason: session.awaiting, until: session.untilStage },
     gates: session.gates,
-    shortages: session.gates.flatMap((gate) => {
-      const limit = session.shortages[gate];
-      return limit ? [{ gate, ...limit, project: session.projectId }] : [];
-    }),
+    shortages: shortagesOf(session),
     calls: usage!.calls,
     documents: documents.map((document) => ({
       id: document.id,
@@ -113,3 +113,9 @@ export async function summarise(
     failures: failures.map(({ message }) => message),
   };
 }
+
+const shortagesOf = ({ gates, shortages, projectId }: SessionView): RunResult['shortages'] =>
+  gates.flatMap((gate) => {
+    const limit = shortages[gate];
+    return limit ? [{ gate, ...limit, project: projectId }] : [];
+  });

@@ -29,7 +29,8 @@ type Count = (text: string) => number;
 const CALLS = `with runs as (
     select s.id from sessions s
     join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
-    where s.tenant_id = $1 and v.process_key = $2 and s.status = 'completed'
+    where s.tenant_id = $1 and v.process_key = $2
+      and (s.status = 'completed' or s.status = 'awaiting_review' and s.awaiting = 'until')
     order by s.id desc limit ${MOST_RUNS}
   ), calls as (
     select m.*, j.chain_id, j.payload->'planned'->>'stage' as stage,

@@ -192,6 +192,7 @@ projects.name text not null
 projects.domain text
 projects.brief_hash text not null
 projects.created_at timestamp with time zone not null default app_now()
+projects.overlay json
 recipe_stages.tenant_id uuid not null
 recipe_stages.hash text not null
 recipe_stages.body json not null
@@ -228,6 +229,8 @@ sessions.chosen_lane_id uuid
 sessions.chosen_by text
 sessions.spending_approved boolean not null default false
 sessions.shortages jsonb not null default '{}'::jsonb
+sessions.awaiting text
+sessions.overlay json
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -368,6 +371,7 @@ resources resources_pkey PRIMARY KEY (tenant_id, id)
 resources resources_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
 resources resources_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 schema_migrations schema_migrations_pkey PRIMARY KEY (version)
+sessions sessions_awaiting_check CHECK ((awaiting = ANY (ARRAY['review'::text, 'until'::text])))
 sessions sessions_chosen_by_check CHECK ((chosen_by = ANY (ARRAY['ballots'::text, 'person'::text])))
 sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text, 'budget'::text, 'approval'::text, 'storage'::text]))
 sessions sessions_max_running_check CHECK ((max_running > 0))
@@ -436,6 +440,7 @@ CREATE INDEX postings_of_session ON public.postings USING btree (tenant_id, sess
 CREATE UNIQUE INDEX postings_pkey ON public.postings USING btree (tenant_id, id)
 CREATE INDEX postings_refunded ON public.postings USING btree (tenant_id, refunds) WHERE (refunds IS NOT NULL)
 CREATE UNIQUE INDEX postings_tenant_id_key_key ON public.postings USING btree (tenant_id, key)
+CREATE INDEX projects_by_name ON public.projects USING btree (tenant_id, name)
 CREATE UNIQUE INDEX projects_pkey ON public.projects USING btree (tenant_id, id)
 CREATE UNIQUE INDEX recipe_stages_pkey ON public.recipe_stages USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX recipe_versions_pkey ON public.recipe_versions USING btree (tenant_id, hash)
@@ -1773,13 +1778,14 @@ begin
         else 'session-started'
       end,
       of_iteration || case
-        when new.status = 'awaiting_review' then '{"reason": "review"}'
+        when new.status = 'awaiting_review'
+          then jsonb_build_object('reason', coalesce(new.awaiting, 'review'))
         when new.status = 'failed' then jsonb_build_object('error', (
           select short_error(j.error) from jobs j
           where j.tenant_id = new.tenant_id and j.session_id = new.id and j.status = 'failed'
             and j.parent_job_id is null order by j.finished_at desc limit 1))
         when tg_op = 'UPDATE' and old.status = 'awaiting_review' and new.status = 'running'
-          then '{"reason": "review"}'
+          then jsonb_build_object('reason', coalesce(old.awaiting, 'review'))
         else '{}'
       end);
   end if;

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Transaction } from '../db/database.ts';
+import { readBlob, saveBlob } from '../documents/blobs.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import type { Overlay } from '../recipe/types.ts';
+import { canonicalJson } from '../recipe/version.ts';
+import type { NewResource, NewRun } from './start.ts';
+
+/** A run with the id of its project, or null where the project is yet to be made. */
+export type PlacedRun = NewRun & { readonly projectId: string | null };
+
+type ProjectRow = {
+  id: string;
+  name: string;
+  domain: string | null;
+  brief_hash: string;
+  overlay: Overlay | null;
+};
+
+/** A project by its name, its id or the end of it. */
+export async function findProject(tx: Transaction, tenantId: string, wanted: string) {
+  const rows = await projectsCalled(tx, tenantId, wanted);
+  if (rows.length === 1) return rows[0]!.id;
+  if (rows.length > 1) throw ambiguous(wanted, rows);
+  throw new DialecticError('not_found', `There is no project ${wanted}. See: dialectic list`);
+}
+
+const projectsCalled = (tx: Transaction, tenantId: string, wanted: string) =>
+  tx.query<ProjectRow>(
+    `select id, name, domain, brief_hash, overlay from projects
+     where tenant_id = $1 and (name = $2 or right(id::text, greatest(8, length($2))) = $2)
+     order by created_at`,
+    [tenantId, wanted],
+  );
+
+/**
+ * Puts a run into the project that it names: what the run leaves out (brief, material, domain,
+ * overlay) is the project's. What contradicts the project is refused, since its other sessions
+ * read the same rows. A name that no project has yet becomes a new project.
+ */
+export async function placeRun(tx: Transaction, run: NewRun): Promise<PlacedRun> {
+  if (!run.project) return { ...run, projectId: null };
+  const { tenantId, project: wanted } = run;
+  // Two runs that start together with one new name share one project.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [
+    `${tenantId}/${wanted}`,
+  ]);
+  const rows = await projectsCalled(tx, tenantId, wanted);
+  if (rows.length > 1) throw ambiguous(wanted, rows);
+  const [project] = rows;
+  if (!project) return { ...run, name: wanted, projectId: null };
+  const resources = await readResources(tx, tenantId, project.id);
+  refuseChanges(run, project, resources);
+  return {
+    ...run,
+    projectId: project.id,
+    name: project.name,
+    domain: project.domain,
+    brief: await readBlob(tx, tenantId, project.brief_hash),
+    resources,
+    projectOverlay: project.overlay,
+  };
+}
+
+const same = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
+
+function refuseChanges(run: NewRun, project: ProjectRow, resources: readonly NewResource[]): void {
+  const { brief, domain, projectOverlay } = run;
+  const changed: string[] = [];
+  if (brief !== '' && hash('sha256', brief, 'hex') !== project.brief_hash) changed.push('brief');
+  if (domain && domain !== project.domain) changed.push('domain');
+  if (projectOverlay && !same(projectOverlay, project.overlay)) changed.push('overlay');
+  for (const one of run.resources ?? []) {
+    if (!resources.some((known) => same(known, one)))
+      changed.push(`resource ${one.kind}=${one.name}`);
+  }
+  if (changed.length === 0) return;
+  throw new DialecticError(
+    'conflict',
+    `Project ${project.name} has another ${changed.join(', ')}. Its sessions share what it holds: ` +
+      `leave that out to use the project's, or name another --project.`,
+    { details: { project: project.id, changed } },
+  );
+}
+
+function ambiguous(wanted: string, rows: readonly ProjectRow[]): DialecticError {
+  const ids = rows.map(({ id }) => id).join(', ');
+  const message = `${rows.length} projects are called ${wanted}; name one by its id: ${ids}.`;
+  return new DialecticError('usage_invalid', message, { details: { projects: ids } });
+}
+
+async function readResources(tx: Transaction, tenantId: string, projectId: string) {
+  return tx.query<NewResource>(
+    `select r.kind, r.name, b.body as text from resources r
+     join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
+     where r.tenant_id = $1 and r.project_id = $2 order by r.kind, r.name, r.id`,
+    [tenantId, projectId],
+  );
+}
+
+/** Saves the project of a run that no project holds yet. */
+export async function saveProject(tx: Transaction, run: NewRun): Promise<string> {
+  const id = newId();
+  await tx.query(
+    `insert into projects (tenant_id, id, name, domain, brief_hash, overlay)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [
+      run.tenantId,
+      id,
+      run.name,
+      run.domain ?? null,
+      await saveBlob(tx, run.tenantId, run.brief),
+      run.projectOverlay ? JSON.stringify(run.projectOverlay) : null,
+    ],
+  );
+  for (const resource of run.resources ?? []) {
+    const blob = await saveBlob(tx, run.tenantId, resource.text);
+    await tx.query(
+      `insert into resources (tenant_id, id, project_id, kind, name, blob_hash)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [run.tenantId, newId(), id, resource.kind, resource.name, blob],
+    );
+  }
+  return id;
+}

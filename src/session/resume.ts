@@ -1,0 +1,61 @@
+import type { Database } from '../db/database.ts';
+import { removeGate, retrySession } from '../jobs/sessions.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { runningStages } from '../recipe/configure-process.ts';
+import { lastStage, lockSession, nextStage } from './advance.ts';
+import { readSession, type SessionView } from './read.ts';
+import { openStage } from './stages.ts';
+
+/**
+ * Goes on with a run that rests: opens its gates, tries again what failed, and opens the next stage
+ * of a run that stopped where it was asked to. `until` names the stage to stop after; without it a
+ * run that had reached its stop goes to the end.
+ */
+export async function resumeRun(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+  { until = null }: { readonly until?: string | null } = {},
+): Promise<void> {
+  await database.asTenant(tenantId, async (tx) => {
+    await lockSession(tx, tenantId, sessionId);
+    const session = await readSession(tx, tenantId, sessionId);
+    refuseToResume(session);
+    const last = await lastStage(tx, session);
+    const stopped = session.awaiting === 'until';
+    const next = stopped ? nextStage(session, last)! : last;
+    requireAhead(session, until, next);
+    const stop = until ?? (stopped ? null : session.untilStage);
+    await tx.query('update sessions set until_stage = $3 where tenant_id = $1 and id = $2', [
+      tenantId,
+      sessionId,
+      stop,
+    ]);
+    await removeGate(tx, tenantId, sessionId);
+    if (stopped) await openStage(tx, { tenantId, sessionId, stageKey: next });
+    else await retrySession(tx, tenantId, sessionId);
+  });
+}
+
+function refuseToResume({ id, status, awaiting }: SessionView): void {
+  const reasons: Record<string, string> = {
+    completed: `The session is completed. Another pass: dialectic iterate ${id}`,
+    cancelled: 'A cancelled session cannot go on.',
+    draft: 'The session has not started.',
+  };
+  const reason =
+    awaiting === 'review'
+      ? `The session waits for a person. Go on with: dialectic approve ${id}`
+      : reasons[status];
+  if (reason) throw new DialecticError('conflict', reason);
+}
+
+/** A stop must lie ahead: at the stage that runs next, or behind it. */
+function requireAhead({ process }: SessionView, until: string | null, next: string): void {
+  if (until === null) return;
+  const keys = runningStages(process).map((stage) => stage.key);
+  const ahead = keys.slice(keys.indexOf(next));
+  if (ahead.includes(until)) return;
+  const what = keys.includes(until) ? `Stage ${until} is over` : `There is no stage ${until}`;
+  throw new DialecticError('usage_invalid', `${what}; --until takes ${ahead.join(', ')}.`);
+}

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from './stores.ts';
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+let folder: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays? Two staff.');
+  await writeFile(join(folder, 'project.yaml'), 'role: a librarian of forty years\n');
+  await writeFile(join(folder, 'session.yaml'), 'standards: [Count the visitors on Saturdays.]\n');
+  await writeFile(join(folder, 'wrong.yaml'), 'role: a poet\ntone: dark\n');
+});
+
+/** Runs the program as a user would, in the folder of the test. */
+function dialectic(...parameters: string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = { ...process.env, DATABASE_URL: '' };
+    const words = [main, ...parameters, '--data', 'data'];
+    execFile(process.execPath, words, { env, cwd: folder }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+const readPrompts = async (out: string): Promise<string[]> => {
+  const paths = await readdir(join(folder, out), { recursive: true });
+  const prompts = paths.filter(
+    (path) => /_prompt(_\w+)?\.md$/.test(path) && path.includes('_work'),
+  );
+  return Promise.all(prompts.map((path) => readFile(join(folder, out, path), 'utf8')));
+};
+
+test.each([
+  [
+    ['-r', 'constraints=brief.md'],
+    /no resource kind constraints; software-plan reads .*constraint_b/,
+  ],
+  [['-p', 'software-plan', '--domain', 'law'], /has no domain law; it has backend, frontend/],
+  [['--domain', 'no-such-domain'], /no domain no-such-domain; there are backend, .*public-policy/],
+  [['--overlay', 'wrong.yaml'], /wrong\.yaml:2: tone.*known are role, standards, style/],
+  [['--project', 'A', '--name', 'B'], /--project or --name/],
+])('run %j is refused, with what there is', async (options, message) => {
+  const { code, stderr, stdout } = await dialectic('run', 'brief.md', ...options);
+  expect(stderr).toMatch(message);
+  expect({ code, stdout }).toEqual({ code: expect.any(Number) as number, stdout: '' });
+  expect(code).toBeGreaterThan(1);
+});
+
+test('two sessions of one project: domain, overlays and stop reach prompts and list', async () => {
+  const models = ['-m', 'offline/builder', '--json'];
+  const stop = ['--until', 'clarify'];
+  const layers = ['--domain', 'business', '--project-overlay', 'project.yaml'];
+  const project = ['--project', 'Library'];
+  const first = await dialectic('run', 'brief.md', ...project, ...layers, ...stop, ...models);
+  expect(first.code, first.stderr).toBe(0);
+  expect(JSON.parse(first.stdout)).toMatchObject({
+    status: 'awaiting_review',
+    awaiting: { reason: 'until', until: 'clarify' },
+    calls: 1,
+  });
+  const second = await dialectic(
+    'run',
+    ...project,
+    ...stop,
+    ...models,
+    '-p',
+    'decision-memo',
+    '--overlay',
+    'session.yaml',
+    '-o',
+    'out',
+  );
+  expect(second.code, second.stderr).toBe(0);
+  const prompts = await readPrompts('out');
+  expect(prompts.length).toBe(2);
+  for (const prompt of prompts) {
+    expect(prompt).toContain('You are a librarian of forty years, one of several');
+    expect(prompt).toContain('- Give money as a range with the period and the basis.');
+    expect(prompt).toContain('Should the library open on Sundays? Two staff.');
+  }
+  const own = prompts.filter((prompt) => prompt.includes('- Count the visitors on Saturdays.'));
+  expect(own.length).toBe(1);
+  const [one, two] = [first, second].map(({ stdout }) => JSON.parse(stdout).session as string);
+  const { stdout } = await dialectic('list');
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^Library \(project [0-9a-f-]{36}\)$/),
+    expect.stringContaining(`  ${two}  stopped after clarify decision-memo`),
+    expect.stringContaining(`  ${one}  stopped after clarify decision-memo`),
+  ]);
+  const resumed = await dialectic('resume', one!, '-o', 'out', '--json');
+  expect(resumed.code, resumed.stderr).toBe(0);
+  expect(JSON.parse(resumed.stdout)).toMatchObject({
+    status: 'completed',
+    awaiting: null,
+    calls: 5,
+  });
+  const folders = (await readdir(join(folder, 'out'))).filter((name) =>
+    name.startsWith('session_'),
+  );
+  expect(folders.toSorted()).toEqual(
+    [one, two].map((id) => `session_${id!.slice(-12)}`).toSorted(),
+  );
+}, 240_000);
