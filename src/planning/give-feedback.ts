@@ -15,9 +15,17 @@ export type FeedbackSubject = {
   readonly iteration: number;
 };
 
+/** The steps that ask a model; what code computes has no prompt that could hold feedback. */
+const promptedSteps = (stage: Stage): readonly Step[] =>
+  activeSteps(stage).filter((step) => step.prompt !== null);
+
+/** The stages of a run that can be given feedback. */
+export const promptedStages = (process: Process): readonly Stage[] =>
+  process.stages.filter((stage) => promptedSteps(stage).length > 0);
+
 /** Whether any step of a process reads what people say. */
 export const readsFeedback = (process: Process): boolean =>
-  process.stages.some((stage) => activeSteps(stage).some(hasFeedbackInput));
+  process.stages.some((stage) => promptedSteps(stage).some(hasFeedbackInput));
 
 /**
  * The steps of a stage that are given a piece of feedback: those whose inputs name it; else, in its
@@ -25,8 +33,9 @@ export const readsFeedback = (process: Process): boolean =>
  * the stage begins with.
  */
 export function stepsGiven(stage: Stage, subject: FeedbackSubject, iteration: number): Step[] {
-  const steps = activeSteps(stage);
-  const edges = deriveEdges(stage);
+  const steps = promptedSteps(stage);
+  const from = new Set(steps.map((step) => step.key));
+  const edges = deriveEdges(stage).filter((edge) => from.has(edge.from));
   const choices = [
     steps.filter((step) => namesFeedback(step, subject, iteration)),
     steps.filter(

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
+import { promptedStages, readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { findStage } from '../recipe/edges.ts';
@@ -72,9 +72,12 @@ export async function readLocked(
 }
 
 function requireStage({ process }: SessionView, key: string): string {
-  if (findStage(process, key)) return key;
-  const keys = process.stages.map((stage) => stage.key).join(', ');
-  throw new DialecticError('usage_invalid', `There is no stage ${key}; there are ${keys}.`);
+  const running = promptedStages(process).map((stage) => stage.key);
+  if (running.includes(key)) return key;
+  const why = findStage(process, key)
+    ? `No model writes anything in stage ${key} of this run`
+    : `There is no stage ${key}`;
+  throw new DialecticError('usage_invalid', `${why}; there are ${running.join(', ')}.`);
 }
 
 /** The stage and the steps that take a piece up which is given now; refuses where none would. */
@@ -99,12 +102,6 @@ export async function findReading(
   const subject = { stage: stageKey, documentKey, iteration };
   const stage = findStage(process, reading.stage)!;
   const steps = stepsGiven(stage, subject, reading.iteration).map((step) => step.key);
-  if (steps.length === 0) {
-    throw new DialecticError(
-      'conflict',
-      `Every step of the stage ${reading.stage} is skipped; nothing would read feedback on ${stageKey}.`,
-    );
-  }
   return { ...reading, steps };
 }
 
@@ -119,7 +116,7 @@ async function nextStage(
     'select stage_key from stage_runs where tenant_id = $1 and session_id = $2 and iteration = $3',
     [tenantId, id, iteration],
   );
-  const order = process.stages.map((stage) => stage.key);
+  const order = promptedStages(process).map((stage) => stage.key);
   const last = Math.max(-1, ...opened.map((run) => order.indexOf(run.stage_key)));
   return order[Math.max(last + 1, order.indexOf(stageKey))];
 }
@@ -134,7 +131,8 @@ export async function takeUpFeedback(
   stageKey: string,
   stageRunId: string,
 ): Promise<void> {
-  const order = process.stages.map((stage) => stage.key);
+  const order = promptedStages(process).map((stage) => stage.key);
+  if (!order.includes(stageKey)) return;
   const upToHere = order.slice(0, order.indexOf(stageKey) + 1);
   await tx.query(
     `update feedback set stage_run_id = $3

@@ -3,8 +3,10 @@ import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
+import { stepsGiven } from '../../src/planning/give-feedback.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
-import type { Process } from '../../src/recipe/types.ts';
+import { configureProcess } from '../../src/recipe/configure-process.ts';
+import type { Process, Stage } from '../../src/recipe/types.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { addFeedback, type NewFeedback } from '../../src/session/feedback.ts';
 import { answerQuestion, readQuestions } from '../../src/session/questions.ts';
@@ -202,6 +204,39 @@ describe('a process of a user', () => {
     const refused = give(sessionId, { stageKey: stage!.key, text: 'Shorter.' });
     await expect(refused).rejects.toMatchObject({ code: 'conflict' });
     await expect(refused).rejects.toThrow('No step of the process');
+  });
+
+  test('takes no feedback on a stage that the run leaves out', async () => {
+    const out = memo.stages[0]!.key;
+    const settings = {
+      depth: memo.depth,
+      ask: false,
+      result: true,
+      shortcuts: false,
+      laneCount: 1,
+    };
+    const stages = memo.stages.map((stage) => ({
+      ...stage,
+      steps: stage.steps.map((step) => ({
+        ...step,
+        inputs: step.inputs.map((one) => (one.stage === out ? { ...one, required: false } : one)),
+      })),
+    }));
+    const process = configureProcess({ ...memo, stages, askStage: out }, settings);
+    const sessionId = await start({ process });
+    await runUntil(database, { tenantId, sessionId }, 'completed');
+    await expect(give(sessionId, { stageKey: out, text: 'Harder.' })).rejects.toThrow(
+      `No model writes anything in stage ${out}`,
+    );
+  });
+
+  test('gives feedback only to steps that ask a model', () => {
+    const stage = memo.stages.at(-1)!;
+    const [writes, ranks] = stage.steps;
+    const copied = { ...stage, steps: [{ ...writes!, prompt: null, compute: 'copy' }, ranks!] };
+    const subject = { stage: stage.key, documentKey: writes!.output.documentKey, iteration: 1 };
+    expect(stepsGiven(stage, subject, 2)).toEqual([writes]);
+    expect(stepsGiven(copied as Stage, subject, 2)).toEqual([ranks]);
   });
 
   test('gives feedback on a stage that reads none to its first steps', async () => {
