@@ -124,6 +124,28 @@ describe('a synthesis', () => {
     expect(rows.map((row) => row.option_id).toSorted()).toEqual(['Plan A', 'Plan B']);
     expect(rows[0]!.why).toMatch(/Score [\d.]+ of 10\. Takes up \d+ of the \d+ requirements/);
   });
+
+  test.each([2, 3, 11])(
+    'ranks %i plans by their labels, among messages of other kinds',
+    (count) => {
+      const ranking = contract({ rank: { type: 'integer' }, option_id: text, why: text });
+      const schema = contract({ rankings: { type: 'array', items: ranking, minItems: 1 } });
+      const labels = Array.from({ length: count }, (_, at) => `Plan ${'ABCDEFGHIJK'[at]}`);
+      const plans = labels.map((label) => ({ ...parts[0]!, key: 'plan', label }));
+      const request = buildRequest('paralysis/advice', schema, { parts: plans });
+      const [brief, documents, ...rest] = request.messages;
+      const setting = {
+        role: 'user' as const,
+        content: '# Implementation: bakery\n\nThe plan exists.',
+      };
+      const headed = { role: 'user' as const, content: `# Documents\n\n${documents!.content}` };
+      const messages = [brief!, setting, headed, ...rest];
+      const { rankings } = JSON.parse(writeDocument({ ...request, messages }, 'builder')) as {
+        rankings: { option_id: string }[];
+      };
+      expect(rankings.map((row) => row.option_id).toSorted()).toEqual(labels.toSorted());
+    },
+  );
 });
 
 describe('a plan', () => {

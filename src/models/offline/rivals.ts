@@ -23,7 +23,10 @@ const FIGURES = 1;
 
 /** The documents of which the request holds several of one kind, the best first. */
 export function rankRivals(composer: Composer): Rival[] {
-  const documents = composer.material.inputs.filter((input) => input.block.kind === 'document');
+  const given = composer.material.inputs.filter((input) => input.block.kind === 'document');
+  // A message without a tag, such as the stage's setting, is read as a document but has no key.
+  const keyed = given.filter((input) => input.block.key !== '');
+  const documents = keyed.length > 0 ? keyed : given;
   const groups = new Map<string, Input[]>();
   for (const input of documents) {
     const key = `${input.block.stage}/${input.block.key}`;

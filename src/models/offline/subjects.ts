@@ -40,7 +40,9 @@ export function findSubjects(
   parent?: Focus,
 ): Focus[] {
   const found = pickKind(section, composer, Math.max(least, USUAL), parent);
-  const enough = found.slice(0, Math.max(least, MOST));
+  // A ballot ranks every rival, however many there are.
+  const most = found.some((one) => one.rival && !one.dimension) ? found.length : MOST;
+  const enough = found.slice(0, Math.max(least, most));
   while (enough.length < least) enough.push(fromSource(composer, pad(composer, enough.length)));
   const before: { id: string; title: string }[] = [];
   return enough.map((one, at) => {
