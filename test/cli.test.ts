@@ -29,6 +29,9 @@ test('demo runs the whole process and says what to open next', async () => {
   expect(stderr).toContain('no language model');
   const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
   expect(readme).toContain('## Read first');
+  expect(stdout).toContain("chosen by the participants' rankings");
+  expect(stdout).toContain('2 of 2 ballots counted.');
+  expect(readme).toMatch(/\| 1 `offline\/builder` \| .* \| lane \d, lane \d \| \d \| yes \|/);
   for (const [, path] of readme.matchAll(/\]\(([^)]+)\)/g)) {
     expect(existsSync(join(out, decodeURI(path!))), path).toBe(true);
   }
@@ -60,6 +63,10 @@ test('run, list, show, choose and export go together', async () => {
     if (path) expect(existsSync(path), path).toBe(true);
     expect(JSON.parse(await readFile(dataPath, 'utf8'))).toBeTypeOf('object');
   }
+  expect(result).toMatchObject({ chosen: { by: 'ballots' }, vote: { cast: 2, read: 2 } });
+  const shown = await dialectic('show', '--data', data);
+  expect(shown.stdout).toContain(result.chosen.text);
+  expect(shown.stdout).toContain('- Points: ');
   const list = await dialectic('list', '--data', data, '--json');
   expect(JSON.parse(list.stdout)).toMatchObject([{ id: result.session, status: 'completed' }]);
   const other = result.chosen.lane === 1 ? '2' : '1';

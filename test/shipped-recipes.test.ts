@@ -6,12 +6,14 @@ import { expectedCounts } from '../src/planning/expected-counts.ts';
 import { validateForRun } from '../src/planning/validate-for-run.ts';
 import { readWorkItems } from '../src/planning/work-items.ts';
 import { anchorRule } from '../src/recipe/anchor-rule.ts';
+import { findBallotStep } from '../src/recipe/ballot.ts';
 import {
   contractOf,
   describeDocument,
   type Section,
   stepsGuidedBy,
 } from '../src/recipe/contract.ts';
+import { isShown } from '../src/recipe/edges.ts';
 import { insertStage, overrideStep } from '../src/recipe/edit.ts';
 import { inputFromFile } from '../src/recipe/file-shape.ts';
 import { checkAgainstSchema } from '../src/recipe/json-schema.ts';
@@ -149,7 +151,7 @@ describe('the steps of software-plan', () => {
         const others = across.filter((input) => !fromDebate(input));
         const rivals = step.output.documentKey === 'advisor_recommendations';
         expect(others.map((input) => input.documentKey)).toEqual(
-          rivals ? ['updated_master_plan'] : [],
+          rivals ? ['updated_master_plan', 'advisor_recommendations'] : [],
         );
         const earlier = step.inputs.filter(
           (input) => fromDebate(input) && input.stage !== stage.key,
@@ -194,7 +196,7 @@ describe('the steps of software-plan', () => {
     expect(softwarePlan.writerAfter).toBe('synthesis');
   });
 
-  test('guide every document of a stage by a plan, but for what only merges', () => {
+  test('guide every document of a stage by a plan, but for ballots and what only merges', () => {
     for (const stage of softwarePlan.stages) {
       const guided = stage.steps
         .filter((step) => step.jobType === 'PLAN')
@@ -202,7 +204,8 @@ describe('the steps of software-plan', () => {
           return stepsGuidedBy(stage, step).map((one) => one.key);
         });
       const unguided = stage.steps
-        .filter((step) => step.jobType === 'EXECUTE' && !guided.includes(step.key))
+        .filter((step) => step.jobType === 'EXECUTE' && step !== findBallotStep(softwarePlan))
+        .filter((step) => !guided.includes(step.key))
         .map((step) => step.granularity);
       expect(new Set(unguided)).toEqual(new Set(stage.key === 'synthesis' ? ['per_model'] : []));
     }
@@ -210,7 +213,7 @@ describe('the steps of software-plan', () => {
 });
 
 const isSeed = (input: StepInput): boolean => input.type === 'seed_prompt';
-const spokenOf = (input: StepInput): boolean => input.type !== 'header_context';
+const spokenOf = (input: StepInput): boolean => input.type !== 'header_context' && isShown(input);
 
 describe.each(places)('the prompt of %s', (_, { process, stage, step }) => {
   const render = (iteration: number, wanted: (input: StepInput) => boolean): string =>
@@ -231,8 +234,10 @@ describe.each(places)('the prompt of %s', (_, { process, stage, step }) => {
         expect(text).toContain(`\`${key}\``);
       }
     }
-    if (step.inputs.some((input) => input.type === 'header_context')) {
-      expect(text).toContain('GUIDANCE for this document');
+    const guided = step.inputs.some((input) => input.type === 'header_context' && isShown(input));
+    expect(text.includes('GUIDANCE for this document')).toBe(guided);
+    for (const input of step.inputs.filter((one) => !isShown(one))) {
+      expect(text).not.toContain(sampleLabel(input, 0));
     }
   });
 

@@ -46,7 +46,7 @@ export function demoCommand(): Command {
         const lines = [
           '',
           `${result.status} in ${seconds} s: ${result.calls} calls, ${rendered.length} documents.`,
-          `The participants' rankings chose lane ${result.chosen?.lane} (${result.chosen?.model}).`,
+          ...(result.chosen ? [result.chosen.text] : []),
           '',
           'Open next:',
           `  ${join(out, 'project_readme.md')}`,

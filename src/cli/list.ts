@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { openNotices } from '../db/notices.ts';
+import { describeVote } from '../session/choice-text.ts';
 import { describeStanding } from '../session/standing.ts';
 import { writeFolder } from './drive.ts';
 import { printResult } from './output.ts';
@@ -56,6 +57,8 @@ export function showCommand(verb: 'show' | 'export'): Command {
           (document) =>
             `  ${document.shortId}  ${document.name} v${document.version} · ${document.model}`,
         ),
+        ...(result.chosen ? [result.chosen.text] : []),
+        ...(result.vote && result.chosen ? describeVote(result.vote) : []),
         ...own.map((notice) => `! ${notice.message}`),
       ]);
     }),

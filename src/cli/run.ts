@@ -134,7 +134,7 @@ function describe(result: RunResult, out: string | undefined): string[] {
     ...(result.degraded
       ? ['Degraded: a participant failed; the readme says what is missing.']
       : []),
-    ...(chosen ? [`The results follow lane ${chosen.lane}, ${chosen.model}.`] : []),
+    ...(chosen ? [chosen.text] : []),
     ...(out ? [`Open ${out}/project_readme.md`] : []),
     ...(stopped ? [`Go on with: dialectic resume ${result.session}`] : []),
   ];

@@ -53,7 +53,8 @@ export type Schema = {
     overlay: unknown;
     writer_lane_id: string | null;
     chosen_lane_id: string | null;
-    chosen_by: 'ballots' | 'person' | null;
+    chosen_by: 'ballots' | 'person' | 'default' | null;
+    vote: unknown;
     spending_approved: Generated<boolean>;
     shortages: Generated<unknown>;
   };

@@ -1,6 +1,7 @@
 import type { TokenCounter } from '../models/tokens.ts';
-import { optionLabel } from '../planning/choose-lane.ts';
+import { optionLabel } from '../planning/deal-labels.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { isShown } from '../recipe/edges.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
 import type { Process } from '../recipe/types.ts';
 import { PLAIN_MODEL } from '../wallet/estimate-models.ts';
@@ -83,7 +84,9 @@ function measurePrompt(bench: Bench, call: ForeseenCall): PromptParts {
 
 function foreseeInputs({ authors }: Bench, call: ForeseenCall): ForeseenInput[] {
   return call.job.inputs.flatMap(({ name, ids }) => {
-    const { type } = call.step.inputs.find((input) => input.name === name)!;
+    const input = call.step.inputs.find((one) => one.name === name)!;
+    if (!isShown(input)) return [];
+    const { type } = input;
     return ids.map((id, index): ForeseenInput => {
       const author = authors.get(id);
       const title = titleOf(author, type);

@@ -1,8 +1,10 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
-import { optionLabel } from '../planning/choose-lane.ts';
+import { optionLabel } from '../planning/deal-labels.ts';
 import type { PlannedJob } from '../planning/types.ts';
+import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { isShown } from '../recipe/edges.ts';
 import type { PromptInput } from '../recipe/prompt.ts';
 import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
@@ -41,16 +43,21 @@ export async function loadInputs(
   const { process, tenantId } = session;
   const stage = process.stages.find((one) => one.key === planned.stage)!;
   const step = stage.steps.find((one) => one.key === planned.step)!;
+  const rivals = rivalsInput(process, step);
   const loaded: JobInput[] = [];
   for (const { name, ids } of planned.inputs) {
     const input = step.inputs.find((one) => one.name === name);
+    if (input && !isShown(input)) continue;
     // Only the planner adds an input that the recipe does not name, and it is feedback.
     const type = input?.type ?? 'feedback';
     const readers = input ? countReaders(stage, input) : 0;
     for (const [index, id] of ids.entries()) {
       const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
       const one = await loadOne(tx, tenantId, process, id, type);
-      loaded.push({ ...one, name, type, readers, label: `${one.title}${mark}` });
+      // Rivals stand in the order of their labels, not of their lanes.
+      const place = `${one.order.split('/')[0]}/${String(index).padStart(6, '0')}`;
+      const order = rivals && input === rivals ? place : one.order;
+      loaded.push({ ...one, name, type, readers, order, label: `${one.title}${mark}` });
     }
   }
   return loaded;
@@ -63,6 +70,7 @@ const countReaders = (stage: Stage, input: StepInput): number =>
       !step.skip &&
       step.inputs.some(
         (one) =>
+          isShown(one) &&
           one.stage === input.stage &&
           one.documentKey === input.documentKey &&
           one.iteration === input.iteration &&

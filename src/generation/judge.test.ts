@@ -38,6 +38,21 @@ describe('a turn', () => {
     expect(turn(partial)).toMatchObject({ kind: 'repair', problems: '- `risks` is missing.' });
   });
 
+  test('that brings a ballot nobody can count is asked for once more, then taken', () => {
+    const problem = { path: 'rankings', message: 'does not rank A and B.' };
+    const spoilt = { findUnreadable: () => [problem] };
+    const first = turn(WHOLE, { ...spoilt, state: { ...FIRST_TURN, repairs: 1 } });
+    expect(first).toEqual({
+      kind: 'repair',
+      problems: '- `rankings` does not rank A and B.',
+      state: { turns: 0, idle: 0, repairs: 1, unread: 1 },
+    });
+    const state = { turns: 0, idle: 0, repairs: 1, unread: 1 };
+    expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, unread: 1 } });
+    expect(turn(WHOLE, { ...spoilt, state })).toEqual({ kind: 'document', content });
+    expect(turn(WHOLE, { findUnreadable: () => [] })).toEqual({ kind: 'document', content });
+  });
+
   test('that ends early goes on, whatever reason the provider gives', () => {
     for (const finish of ['stop', 'length', 'interrupted']) {
       const state = { turns: 1, idle: 0, repairs: 0 };

@@ -1,6 +1,11 @@
 import type { ModelResult } from '../models/types.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
-import { type ContractSchema, checkContract, describeProblems } from './check-contract.ts';
+import {
+  type ContractProblem,
+  type ContractSchema,
+  checkContract,
+  describeProblems,
+} from './check-contract.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { parseOutput } from './parse-output.ts';
@@ -11,10 +16,14 @@ export type ChainState = {
   /** Turns in a row that added nothing. */
   readonly idle: number;
   readonly repairs: number;
+  /** How often a ballot was asked for again because it could not be read. */
+  readonly unread?: number;
 };
 
 export const FIRST_TURN: ChainState = { turns: 0, idle: 0, repairs: 0 };
 const MOST_REPAIRS = 2;
+/** A ballot that cannot be read is asked for once more; then it is kept and not counted. */
+const MOST_UNREAD = 1;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
 
@@ -38,6 +47,8 @@ export type Judged = {
   /** What the model was shown; an answer that only repeats it is refused. */
   readonly given: readonly unknown[];
   readonly limit: ContinuationLimit;
+  /** For ballots: what keeps a document that fulfils its contract from being counted. */
+  readonly findUnreadable?: (content: JsonRecord) => readonly ContractProblem[];
 };
 
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
@@ -52,11 +63,20 @@ export function judge(judged: Judged): Verdict {
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
     const check = checkContract(contract, parsed.content, judged.given);
-    if (check.kind === 'valid') return { kind: 'document', content: parsed.content };
+    if (check.kind === 'valid') return accept(judged, parsed.content);
     return askAgain(judged, describeProblems(check.problems));
   }
   const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
+}
+
+/** A spoilt ballot must not cost the lane its place: after one more try it is taken as it is. */
+function accept({ state, findUnreadable }: Judged, content: JsonRecord): Verdict {
+  const problems = findUnreadable?.(content) ?? [];
+  const unread = state.unread ?? 0;
+  if (problems.length === 0 || unread >= MOST_UNREAD) return { kind: 'document', content };
+  const next = { ...FIRST_TURN, repairs: state.repairs, unread: unread + 1 };
+  return { kind: 'repair', problems: describeProblems(problems), state: next };
 }
 
 /** The limits are on turns without progress and on size: a model may need many turns. */
@@ -78,5 +98,6 @@ function askAgain({ state }: Judged, problems: string): Verdict {
     const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };
   }
-  return { kind: 'repair', problems, state: { ...FIRST_TURN, repairs: state.repairs + 1 } };
+  const next = { ...state, ...FIRST_TURN, repairs: state.repairs + 1 };
+  return { kind: 'repair', problems, state: next };
 }

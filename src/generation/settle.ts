@@ -4,7 +4,10 @@ import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { ModelResult, TokenUsage } from '../models/types.ts';
+import { rivalsByLabel } from '../planning/deal-labels.ts';
+import { readBallot } from '../planning/read-ballot.ts';
 import { DialecticError } from '../platform/errors.ts';
+import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
 import { type CallEnd, dropCall, endCall } from './calls.ts';
@@ -82,12 +85,23 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
       .filter((input) => input.content !== null && input.document_key !== planned.documentKey)
       .map(({ content }) => content),
     limit: step.continuation,
+    ...ballotCheck(view.assembly),
   });
   const cut =
     verdict.kind === 'continue' ||
     (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
   // Kills and stops never exhaust a chain.
   return abandoned && cut ? { kind: 'continue', state } : verdict;
+}
+
+/** On a ballot the answer must also rank every rival that was shown, by its label. */
+function ballotCheck({ session: { process }, step, planned }: Assembly) {
+  if (rivalsInput(process, step) === undefined) return {};
+  const rivals = rivalsByLabel(process, planned.inputs);
+  if (rivals.length < 2) return {};
+  const findUnreadable = (content: unknown) =>
+    readBallot(process.convergence!, content, rivals).problems;
+  return { findUnreadable };
 }
 
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Convergence } from '../recipe/types.ts';
-import { chooseLane, optionLabel, readRanking } from './choose-lane.ts';
+import { chooseLane } from './choose-lane.ts';
 import type { Lane } from './types.ts';
 
 const lanesOf = (...ids: string[]): Lane[] => ids.map((id, at) => ({ id, ordinal: at + 1 }));
@@ -40,6 +39,30 @@ describe('chooseLane', () => {
     expect(chooseLane(lanesOf('a', 'b'), ballots('xyz', '')).laneId).toBe('a');
   });
 
+  test('own votes can be left out: the lanes below them move up', () => {
+    const lanes = lanesOf('a', 'b', 'c');
+    const cast = [
+      { voterLaneId: 'a', ranking: ['a', 'c', 'b'] },
+      { voterLaneId: 'b', ranking: ['b', 'c', 'a'] },
+      { voterLaneId: 'c', ranking: ['a', 'b', 'c'] },
+    ];
+    expect(chooseLane(lanes, cast)).toMatchObject({ laneId: 'a', points: { a: 4, b: 3, c: 2 } });
+    expect(chooseLane(lanes, cast, 'ignore')).toMatchObject({
+      laneId: 'c',
+      reason: '2 of 3 first choices',
+      points: { a: 3, b: 2, c: 4 },
+    });
+    const two = [
+      { voterLaneId: 'a', ranking: ['b', 'a'] },
+      { voterLaneId: 'b', ranking: ['b', 'a'] },
+    ];
+    expect(chooseLane(lanesOf('a', 'b'), two).laneId).toBe('b');
+    expect(chooseLane(lanesOf('a', 'b'), two, 'ignore')).toMatchObject({
+      laneId: 'a',
+      reason: 'equal first choices and equal points; the earlier participant stands',
+    });
+  });
+
   test('always chooses one of the lanes, whatever the order of ballots', () => {
     const ranking = fc.shuffledSubarray(['a', 'b', 'c', 'd', 'x']);
     fc.assert(
@@ -62,39 +85,5 @@ describe('chooseLane', () => {
         expect(chooseLane(lanesOf(...ids), cast).laneId).toBe(ids[best]);
       }),
     );
-  });
-});
-
-describe('readRanking', () => {
-  const convergence: Convergence = {
-    candidates: { stage: 's', documentKey: 'plan' },
-    ballots: { stage: 's', documentKey: 'advice' },
-    rankings: 'recommendation.rankings',
-    option: 'option_id',
-    rank: 'rank',
-  };
-  const read = (rankings: unknown) =>
-    readRanking(convergence, { recommendation: { rankings } }, ['lane-1', 'lane-2', 'lane-3']);
-
-  test('takes the labels in whatever way a model writes them, by rank', () => {
-    expect(
-      read([
-        { rank: 2, option_id: 'Option A' },
-        { rank: '1', option_id: 'b' },
-        { rank: '#3', option_id: 'Plan "C" (a draft)' },
-      ]),
-    ).toEqual(['lane-2', 'lane-1', 'lane-3']);
-  });
-
-  test('leaves out what names no rival, and falls back to the order of the list', () => {
-    expect(read([{ option_id: 'C' }, { option_id: 'Z' }, 'noise', { option_id: 'A' }])).toEqual([
-      'lane-3',
-      'lane-1',
-    ]);
-    expect(read('none')).toEqual([]);
-  });
-
-  test('labels go on after Z', () => {
-    expect([0, 25, 26, 27, 52].map(optionLabel)).toEqual(['A', 'Z', 'AA', 'AB', 'BA']);
   });
 });

@@ -1,5 +1,4 @@
-import { readRecords } from '../recipe/dotted-path.ts';
-import type { Convergence } from '../recipe/types.ts';
+import type { OwnVotes } from '../recipe/types.ts';
 import type { Lane } from './types.ts';
 
 /** One lane's blind ranking of the rival documents; a lane that is left out ranks last. */
@@ -32,11 +31,20 @@ const CHOICE_RULE =
   'the fewest is struck out; among equals the one with fewer points (n − 1 for a first place, 0 ' +
   'for the last), then the one of the later participant.';
 
-/** The lane that the debate converges on. Without any ranking it is the first participant. */
-export function chooseLane(lanes: readonly Lane[], ballots: readonly Ballot[]): LaneChoice {
+/**
+ * The lane that the debate converges on. Without any ranking it is the first participant. Where own
+ * votes are ignored, a voter's own lane leaves its ranking and the lanes below it move up.
+ */
+export function chooseLane(
+  lanes: readonly Lane[],
+  ballots: readonly Ballot[],
+  ownVotes: OwnVotes = 'count',
+): LaneChoice {
   const ordered = lanes.toSorted((a, b) => a.ordinal - b.ordinal).map((lane) => lane.id);
+  const counts = ({ voterLaneId }: Ballot, laneId: string): boolean =>
+    ordered.includes(laneId) && (ownVotes === 'count' || laneId !== voterLaneId);
   const rankings = ballots
-    .map((ballot) => [...new Set(ballot.ranking)].filter((laneId) => ordered.includes(laneId)))
+    .map((ballot) => [...new Set(ballot.ranking)].filter((laneId) => counts(ballot, laneId)))
     .filter((ranking) => ranking.length > 0);
   const points = countPoints(ordered, rankings);
   const rounds: CountingRound[] = [];
@@ -52,9 +60,17 @@ export function chooseLane(lanes: readonly Lane[], ballots: readonly Ballot[]): 
     rounds.push({ votes, eliminated: laneId, tieBrokenBy });
     standing = standing.filter((one) => one !== laneId);
   }
-  const reason =
-    rankings.length === 0 ? 'nobody ranked; the first participant' : 'the last standing';
-  return finish(standing[0] ?? '', rounds, points, reason);
+  return finish(standing[0] ?? '', rounds, points, reasonOf(rounds.at(-1)));
+}
+
+/** Why the last one standing stands; `last` is undefined where nobody ranked. */
+function reasonOf(last: CountingRound | undefined): string {
+  if (last === undefined) return 'no ranking was counted; the first participant stands';
+  if (last.tieBrokenBy === 'ordinal') {
+    return 'equal first choices and equal points; the earlier participant stands';
+  }
+  if (last.tieBrokenBy === 'points') return 'equal first choices, more points';
+  return 'the last one standing';
 }
 
 const finish = (
@@ -101,42 +117,4 @@ function findWeakest(
   const poorest = last.filter((laneId) => (points[laneId] ?? 0) === lowest);
   const tieBrokenBy = poorest.length === 1 ? 'points' : 'ordinal';
   return { laneId: poorest.at(-1)!, tieBrokenBy };
-}
-
-/** The label of the n-th rival in a blind prompt: A, B, … Z, AA. */
-export function optionLabel(index: number): string {
-  const letter = String.fromCodePoint(65 + (index % 26));
-  return index < 26 ? letter : optionLabel(Math.floor(index / 26) - 1) + letter;
-}
-
-/**
- * Reads the ranking out of a ballot document. `laneIds` are the rivals in the order of their
- * labels. A model may write `B`, `Option B` or `plan b`; what names no rival is left out.
- */
-export function readRanking(
-  convergence: Convergence,
-  content: unknown,
-  laneIds: readonly string[],
-): string[] {
-  const labels = new Map(laneIds.map((laneId, at) => [optionLabel(at), laneId]));
-  return readRecords(content, convergence.rankings)
-    .map((item, at) => ({
-      laneId: labels.get(readLabel(item[convergence.option], labels)),
-      rank: readRank(item[convergence.rank], at),
-    }))
-    .toSorted((a, b) => a.rank - b.rank)
-    .flatMap(({ laneId }) => laneId ?? []);
-}
-
-/** Capitals win over a word that merely looks like a label. */
-function readLabel(value: unknown, labels: ReadonlyMap<string, string>): string {
-  const text = String(value);
-  const known = (words: readonly string[]): string | undefined =>
-    words.map((word) => word.toUpperCase()).find((word) => labels.has(word));
-  return known(text.match(/\b[A-Z]+\b/g) ?? []) ?? known(text.match(/\b[a-z]+\b/gi) ?? []) ?? '';
-}
-
-function readRank(value: unknown, position: number): number {
-  const rank = typeof value === 'string' ? Number.parseFloat(value.replace(/^\D+/, '')) : value;
-  return typeof rank === 'number' && Number.isFinite(rank) ? rank : position + 1;
 }

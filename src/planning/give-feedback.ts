@@ -1,3 +1,4 @@
+import { findBallotStep } from '../recipe/ballot.ts';
 import { activeSteps, deriveEdges, findStage } from '../recipe/edges.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { compareText, type DocumentIndex, feedbackFor } from './document-index.ts';
@@ -71,8 +72,10 @@ export function giveFeedback(
 ): readonly PlannedJob[] {
   const stage = findStage(request.process, request.stageKey)!;
   const selected = new Set(jobs.flatMap((job) => job.inputIds));
+  // Voters are shown the same: feedback on one lane's document alone would tell that lane its own.
+  const isBallot = findBallotStep(request.process) === step;
   const given = feedbackFor(index, request.stageKey, request.iteration)
-    .filter((piece) => !selected.has(piece.id) && concernsLane(request, piece))
+    .filter((piece) => !selected.has(piece.id) && (isBallot || concernsLane(request, piece)))
     .filter((piece) => {
       const { documentKey, iteration } = piece;
       const subject = { stage: piece.stage!, documentKey, iteration };

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type AnchorRule, anchorRule } from '../recipe/anchor-rule.ts';
+import { rivalsInput } from '../recipe/ballot.ts';
 import { isProduced } from '../recipe/edges.ts';
 import { inheritRelationships, lineageOfMerge, selectAnchor } from './anchor.ts';
+import { dealLabels } from './deal-labels.ts';
 import { compareText, type DocumentIndex, indexDocuments } from './document-index.ts';
 import { type Gathered, gatherInputs, refuse } from './gather.ts';
 import { giveFeedback } from './give-feedback.ts';
@@ -38,10 +40,12 @@ function finishJob(gathered: Gathered, rule: AnchorRule, draft: JobDraft): Plann
   checkSingle(gathered, draft);
   const lineage = draft.lineage === undefined ? lineageOfMerge(step, draft.inputs) : draft.lineage;
   const anchor = selectAnchor(step, draft.inputs, request.lane.id, lineage, rule);
-  const inputs = step.inputs.map((input, at) => ({
-    name: input.name,
-    ids: (draft.inputs[at] ?? []).map((document) => document.id),
-  }));
+  const rivals = rivalsInput(request.process, step);
+  const inputs = step.inputs.map((input, at) => {
+    const documents = draft.inputs[at] ?? [];
+    const ordered = input === rivals ? dealLabels(documents, request) : documents;
+    return { name: input.name, ids: ordered.map((document) => document.id) };
+  });
   return {
     identity: nameJob(request, draft.distinction),
     stage: request.stageKey,

@@ -43,6 +43,8 @@ export type PlanRequest = {
   /** Ids of the lanes that take part in a stage, where not all do (one writer, for instance). */
   readonly stageLanes?: Readonly<Record<string, readonly string[]>>;
   readonly iteration: number;
+  /** Decides, with pass and lane, which rival bears which label on a ballot. */
+  readonly labelSeed?: string;
   /** The current version of everything that exists, in any order. */
   readonly documents: readonly SourceDocument[];
 };
@@ -72,7 +74,10 @@ export type PlannedJob = {
   readonly iteration: number;
   readonly documentKey: string;
   readonly outputKind: Step['output']['kind'];
-  /** In the order of the step's inputs; ids by lane ordinal, then identity. Last `+feedback`. */
+  /**
+   * In the order of the step's inputs; ids by lane ordinal, then identity; the rivals of a ballot
+   * by label. Last `+feedback`.
+   */
   readonly inputs: readonly PlannedInput[];
   /** All ids once, sorted. */
   readonly inputIds: readonly string[];

@@ -1,3 +1,4 @@
+import { isShown } from './edges.ts';
 import { humanise } from './markdown-blocks.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
 
@@ -96,7 +97,7 @@ export function schemaForModel(node: ContractNode): ContractNode {
   };
 }
 
-/** The steps of the stage that read the header context which this step makes. */
+/** The steps of the stage whose prompts show the header context which this step makes. */
 export function stepsGuidedBy(stage: Stage, header: Step): Step[] {
   return stage.steps.filter(
     (step) =>
@@ -104,6 +105,7 @@ export function stepsGuidedBy(stage: Stage, header: Step): Step[] {
       step.inputs.some(
         (input) =>
           input.type === 'header_context' &&
+          isShown(input) &&
           input.stage === stage.key &&
           input.documentKey === header.output.documentKey,
       ),

@@ -14,6 +14,9 @@ const PRODUCED: readonly StepInput['type'][] = ['document', 'contribution', 'hea
 /** Whether a step of some stage makes this input, in contrast to people or the project. */
 export const isProduced = (input: StepInput): boolean => PRODUCED.includes(input.type);
 
+/** Whether the text of an input reaches the prompt. */
+export const isShown = (input: StepInput): boolean => input.shown !== false;
+
 /** The steps that run. */
 export const activeSteps = (stage: Stage): readonly Step[] =>
   stage.steps.filter((step) => !step.skip);

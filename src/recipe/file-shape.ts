@@ -5,6 +5,7 @@ import type {
   Granularity,
   InputType,
   Overlay,
+  OwnVotes,
   StageOrigin,
   Step,
   StepInput,
@@ -30,6 +31,7 @@ export type ProcessFile = {
     readonly rankings: string;
     readonly option: string;
     readonly rank: string;
+    readonly own_votes?: OwnVotes;
   };
   readonly work_items?: readonly (RefFile & {
     readonly items: string;
@@ -53,6 +55,7 @@ export type InputFile = {
   readonly required?: boolean;
   readonly relevance?: number;
   readonly join?: 'lineage' | 'all';
+  readonly shown?: boolean;
 };
 
 export type StepFile = {
@@ -139,6 +142,7 @@ export function inputFromFile(raw: InputFile, stageKey: string): StepInput {
     required: raw.required ?? true,
     relevance: raw.relevance ?? 1,
     join: raw.join ?? null,
+    ...(raw.shown === false && { shown: raw.shown }),
   } as const;
   return { name: raw.name ?? defaultName(input), ...input };
 }

@@ -45,13 +45,7 @@ export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
     shared: collectTexts(files, '', ['shared/']),
     results: (raw.results ?? []).map((ref) => ({ ...toRef(ref), folder: ref.folder ?? null })),
     firstPage: raw.first_page ? toRef(raw.first_page) : null,
-    convergence: raw.convergence
-      ? {
-          ...raw.convergence,
-          candidates: toRef(raw.convergence.candidates),
-          ballots: toRef(raw.convergence.ballots),
-        }
-      : null,
+    convergence: raw.convergence ? toConvergence(raw.convergence) : null,
     workItems: (raw.work_items ?? []).map(toWorkItems),
     writerAfter: raw.writer_after ?? null,
     askStage: raw.ask_stage ?? null,
@@ -72,6 +66,15 @@ const toRef = (ref: { stage: string; document_key: string }) => ({
   stage: ref.stage,
   documentKey: ref.document_key,
 });
+
+function toConvergence({ own_votes, ...raw }: NonNullable<ProcessFile['convergence']>) {
+  return {
+    ...raw,
+    candidates: toRef(raw.candidates),
+    ballots: toRef(raw.ballots),
+    ...(own_votes === undefined ? {} : { ownVotes: own_votes }),
+  };
+}
 
 function toWorkItems(raw: NonNullable<ProcessFile['work_items']>[number]) {
   return { ...toRef(raw), items: raw.items, id: raw.id, title: raw.title };

@@ -1,4 +1,5 @@
 import { type DocumentView, describeDocument, stepsGuidedBy } from './contract.ts';
+import { isShown } from './edges.ts';
 import { renderLiquid } from './liquid.ts';
 import type { MergedOverlay } from './overlays.ts';
 import type { Process, Stage, Step } from './types.ts';
@@ -65,7 +66,8 @@ export function renderPrompt(
   job: PromptJob,
 ): string {
   const inputs: Record<string, readonly PromptInput[]> = {};
-  for (const input of step.inputs) inputs[input.name] = job.inputs[input.name] ?? [];
+  for (const input of step.inputs.filter(isShown))
+    inputs[input.name] = job.inputs[input.name] ?? [];
   if (step.prompt === null) return '';
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
@@ -79,7 +81,7 @@ export function renderPrompt(
 
 /** Whether `header` is among the variables of the step's prompt. */
 export const readsHeader = (step: Step): boolean =>
-  step.inputs.some((input) => input.type === 'header_context');
+  step.inputs.some((input) => input.type === 'header_context' && isShown(input));
 
 /** What the steps that read this header make. */
 function guidedDocuments(stage: Stage, step: Step): DocumentView[] {

@@ -5,6 +5,7 @@ import {
   FILL_SOURCES,
   GRANULARITIES,
   INPUT_TYPES,
+  OWN_VOTES,
   RECORD_KINDS,
 } from './types.ts';
 
@@ -121,6 +122,10 @@ export const PROCESS_SCHEMA: JsonSchema = {
           rankings: text('Dotted path in the ballot to its list of rankings.'),
           option: text('Field of a ranking that names the option.'),
           rank: text('Field of a ranking that gives the rank; 1 is best.'),
+          own_votes: {
+            ...choice(OWN_VOTES, "Whether a lane's ranking of its own document counts."),
+            default: 'count',
+          },
         },
         ['candidates', 'ballots', 'rankings', 'option', 'rank'],
         'How the lanes choose the plan that the readme and every hand-over follow.',
@@ -170,6 +175,7 @@ const input = record(
       description: 'Weight for fitting the window and for the anchor.',
     },
     join: choice(['lineage', 'all'], 'Only what belongs to the branch of the job, or all.'),
+    shown: flag(true, 'False: it drives, anchors and is waited for, but no prompt shows it.'),
   },
   ['type'],
   'One thing that the step reads.',

@@ -1,3 +1,4 @@
+import { isShown } from './edges.ts';
 import { ANY, ITEM, type PathPart } from './liquid-paths.ts';
 import { RESOURCE_KINDS, readsHeader } from './prompt.ts';
 import type { ContractNode, Step } from './types.ts';
@@ -38,7 +39,8 @@ export function seedPromptShape(): Shape {
 /** What the prompt of a step may use. */
 export function promptShape(step: Step): Shape {
   const input = listOf(values('label', 'stage', 'document_key', 'title'));
-  const inputs = Object.fromEntries(step.inputs.map((one) => [one.name, input]));
+  const shown = step.inputs.filter(isShown);
+  const inputs = Object.fromEntries(shown.map((one) => [one.name, input]));
   return fieldsOf({
     ...factFields(),
     step: values('key', 'name'),

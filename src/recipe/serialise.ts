@@ -1,6 +1,14 @@
 import { stringify } from 'yaml';
 import { defaultName, type InputFile, type ProcessFile, type StageFile } from './file-shape.ts';
-import type { Process, ResultRef, Stage, Step, StepInput, WorkItems } from './types.ts';
+import type {
+  Convergence,
+  Process,
+  ResultRef,
+  Stage,
+  Step,
+  StepInput,
+  WorkItems,
+} from './types.ts';
 
 /** The files of a process; parseProcess reads them back to an equal process. */
 export function processToFiles(process: Process): Map<string, string> {
@@ -41,17 +49,22 @@ function processFile(process: Process): ProcessFile {
     ...(convergence === null
       ? {}
       : {
-          convergence: {
-            ...convergence,
-            candidates: toRefFile(convergence.candidates),
-            ballots: toRefFile(convergence.ballots),
-          },
+          convergence: convergenceFile(convergence),
         }),
     ...(workItems.length === 0 ? {} : { work_items: workItems.map(workItemsFile) }),
     ...(process.writerAfter === null ? {} : { writer_after: process.writerAfter }),
     ...(process.askStage === null ? {} : { ask_stage: process.askStage }),
     ...(process.resultStage === null ? {} : { result_stage: process.resultStage }),
     ...(process.depth === 'standard' ? {} : { depth: process.depth }),
+  };
+}
+
+function convergenceFile({ ownVotes, ...convergence }: Convergence) {
+  return {
+    ...convergence,
+    candidates: toRefFile(convergence.candidates),
+    ballots: toRefFile(convergence.ballots),
+    ...(ownVotes === undefined ? {} : { own_votes: ownVotes }),
   };
 }
 
@@ -136,5 +149,6 @@ function inputFile(input: StepInput, stageKey: string): InputFile {
     ...(input.required ? {} : { required: false }),
     ...(input.relevance === 1 ? {} : { relevance: input.relevance }),
     ...(input.join === null ? {} : { join: input.join }),
+    ...(input.shown === false ? { shown: false } : {}),
   };
 }

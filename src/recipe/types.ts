@@ -44,6 +44,11 @@ export type StepInput = {
   readonly relevance: number;
   /** Null leaves the choice to the rule in docs/recipes.md. */
   readonly join: 'lineage' | 'all' | null;
+  /**
+   * False: the input drives, anchors and is waited for, but its text reaches no prompt. Absent in
+   * all others, so that the content hashes of stored recipes stay as they are.
+   */
+  readonly shown?: false;
 };
 
 export type StepOutput = {
@@ -188,7 +193,12 @@ export type Convergence = {
   /** Field of a ranking that names the option, and the one that gives its rank. */
   readonly option: string;
   readonly rank: string;
+  /** `ignore`: a lane's own document is taken out of its ranking before the count. */
+  readonly ownVotes?: OwnVotes;
 };
+
+export const OWN_VOTES = ['count', 'ignore'] as const;
+export type OwnVotes = (typeof OWN_VOTES)[number];
 
 /** Where the files of `Pending/` come from: one for each item of a list. */
 export type WorkItems = DocumentRef & {
@@ -238,6 +248,7 @@ export type IssueCode =
   | 'driver_invalid'
   | 'anchor_tie'
   | 'anchor_missing'
+  | 'ballot_not_blind'
   | 'prompt_invalid'
   | 'prompt_variable_unknown'
   | 'template_invalid'

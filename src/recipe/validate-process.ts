@@ -1,3 +1,4 @@
+import { findBallotStep, rivalsInput, showsOneLane } from './ballot.ts';
 import { followPath } from './dotted-path.ts';
 import { activeSteps, findStage } from './edges.ts';
 import type { SchemaPath } from './json-schema.ts';
@@ -81,6 +82,29 @@ function checkConvergence(validation: Validation): void {
     option,
     rank,
   });
+  checkBallotStep(validation);
+}
+
+/** A ballot is blind if what its step is shown is the same in every lane. */
+function checkBallotStep({ process, add }: Validation): void {
+  const { ballots, candidates } = process.convergence!;
+  const step = findBallotStep(process);
+  if (step === undefined) return;
+  const index = findStage(process, ballots.stage)!.steps.indexOf(step);
+  const file = `${ballots.stage}/stage.yaml`;
+  if (rivalsInput(process, step) === undefined) {
+    const message =
+      `step ${step.key}: it ranks ${candidates.documentKey} of every lane, but has no input ` +
+      'that shows it with scope: all, multiple: true and, in a fan-out, join: all';
+    add('ballot_not_blind', file, ['steps', index, 'inputs'], message);
+  }
+  for (const [at, input] of step.inputs.entries()) {
+    if (!showsOneLane(process, step, input)) continue;
+    const message =
+      `step ${step.key}: ${input.name} differs between lanes and tells a voter which of the ` +
+      'rivals is its own; use scope: all (and join: all in a fan-out), or shown: false';
+    add('ballot_not_blind', file, ['steps', index, 'inputs', at], message);
+  }
 }
 
 /** The named path must lead to a list of records that have the named fields. */

@@ -85,7 +85,8 @@ export async function iterateSession(database: Database, tenantId: string, sessi
       throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
     }
     await tx.query(
-      `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null
+      `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
+         vote = null
        where tenant_id = $1 and id = $2`,
       [tenantId, sessionId],
     );

@@ -1,40 +1,101 @@
 import type { Transaction } from '../db/database.ts';
-import { type Ballot, chooseLane, readRanking } from '../planning/choose-lane.ts';
+import { type CountingRound, chooseLane } from '../planning/choose-lane.ts';
+import { rivalsByLabel } from '../planning/deal-labels.ts';
+import { readBallot } from '../planning/read-ballot.ts';
 import type { PlannedInput } from '../planning/types.ts';
 import { DialecticError } from '../platform/errors.ts';
-import type { Convergence } from '../recipe/types.ts';
+import type { Convergence, OwnVotes } from '../recipe/types.ts';
 import type { SessionView } from './read.ts';
 
+/** One lane's ballot as it was read; lanes are ids. */
+export type LaneVote = {
+  readonly voter: string;
+  /** The lanes by the labels that their documents bore on this ballot: A, B, …. */
+  readonly labels: readonly string[];
+  /** The best first; empty where the ballot could not be read. */
+  readonly ranking: readonly string[];
+  /** Why it does not count; null where it does. */
+  readonly problem: string | null;
+};
+
+/** How the lanes chose, as it is kept with the session; lanes are ids. */
+export type Vote = {
+  readonly chosen: string;
+  readonly ownVotes: OwnVotes;
+  readonly candidates: readonly string[];
+  readonly ballots: readonly LaneVote[];
+  readonly rounds: readonly CountingRound[];
+  readonly points: Readonly<Record<string, number>>;
+  readonly reason: string;
+  readonly rule: string;
+};
+
 /**
- * Counts the lanes' blind rankings and notes whose documents the results follow. With one lane, or
- * with no ballots, it is the first lane; a person may choose otherwise.
+ * Counts the lanes' blind rankings and notes whose documents the results follow. Where nothing can
+ * be counted it is the first lane, and `chosen_by` says so. A person's choice stays.
  */
 export async function converge(tx: Transaction, session: SessionView): Promise<void> {
+  const vote = await holdVote(tx, session);
+  await tx.query('update sessions set vote = $3 where tenant_id = $1 and id = $2', [
+    session.tenantId,
+    session.id,
+    vote && JSON.stringify(vote),
+  ]);
   if (session.chosenBy === 'person') return;
-  const { convergence } = session.process;
-  const ballots = convergence ? await readBallots(tx, session, convergence) : [];
-  const candidates = await candidateLanes(tx, session, convergence);
-  const { laneId } = chooseLane(candidates, ballots);
-  await saveChoice(tx, session, laneId, 'ballots');
+  const counted = vote?.ballots.some(({ problem }) => problem === null) ?? false;
+  const { laneId } = chooseLane(await candidateLanes(tx, session), []);
+  await saveChoice(tx, session, counted ? vote!.chosen : laneId, counted ? 'ballots' : 'default');
 }
 
-async function readBallots(tx: Transaction, session: SessionView, convergence: Convergence) {
+/** Null where the process holds no vote or there are no two rivals. */
+async function holdVote(tx: Transaction, session: SessionView): Promise<Vote | null> {
+  const { convergence } = session.process;
+  const candidates = await candidateLanes(tx, session);
+  if (!convergence || candidates.length < 2) return null;
+  const ownVotes = convergence.ownVotes ?? 'count';
+  const ballots = await readBallots(tx, session, convergence);
+  const countable = ballots.filter(({ problem }) => problem === null);
+  const { laneId, ...count } = chooseLane(
+    candidates,
+    countable.map(({ voter, ranking }) => ({ voterLaneId: voter, ranking })),
+    ownVotes,
+  );
+  return {
+    chosen: laneId,
+    ownVotes,
+    candidates: candidates.map((lane) => lane.id),
+    ballots,
+    ...count,
+  };
+}
+
+async function readBallots(
+  tx: Transaction,
+  session: SessionView,
+  convergence: Convergence,
+): Promise<LaneVote[]> {
   const { stage, documentKey } = convergence.ballots;
   const rows = await tx.query<{ lane_id: string; content: unknown; inputs: PlannedInput[] }>(
     `select lane_id, content, inputs from documents
      where tenant_id = $1 and session_id = $2 and iteration = $3 and stage_key = $4
-       and document_key = $5 and not superseded order by identity`,
+       and document_key = $5 and not superseded`,
     [session.tenantId, session.id, session.iteration, stage, documentKey],
   );
   const owners = await candidateOwners(tx, session, convergence);
-  return rows.map((row): Ballot => {
-    const shown = row.inputs.flatMap((input) => input.ids).filter((id) => owners.has(id));
-    const laneIds = [...new Set(shown)].map((id) => owners.get(id)!);
-    return {
-      voterLaneId: row.lane_id,
-      ranking: readRanking(convergence, row.content, laneIds),
-    };
+  const byLane = new Map(rows.map((row) => [row.lane_id, row]));
+  return session.lanes.flatMap(({ id }): LaneVote[] => {
+    const row = byLane.get(id);
+    if (!row) return [];
+    const labels = rivalsByLabel(session.process, row.inputs).map((rival) => owners.get(rival)!);
+    return [{ voter: id, labels, ...readVote(convergence, row.content, labels) }];
   });
+}
+
+function readVote(convergence: Convergence, content: unknown, labels: readonly string[]) {
+  if (labels.length < 2) return { ranking: [], problem: 'It was shown fewer than two rivals.' };
+  const { ranking, problems } = readBallot(convergence, content, labels);
+  const problem = problems.map(({ path, message }) => `${path} ${message}`).join(' ');
+  return { ranking, problem: problem || null };
 }
 
 /** Which lane wrote each rival document. */
@@ -51,11 +112,8 @@ async function candidateOwners(
   return new Map(rows.map((row) => [row.id, row.lane_id]));
 }
 
-async function candidateLanes(
-  tx: Transaction,
-  session: SessionView,
-  convergence: Convergence | null,
-) {
+async function candidateLanes(tx: Transaction, session: SessionView) {
+  const { convergence } = session.process;
   if (!convergence) return session.lanes;
   const owners = new Set((await candidateOwners(tx, session, convergence)).values());
   const present = session.lanes.filter((lane) => owners.has(lane.id));
@@ -77,7 +135,7 @@ async function saveChoice(
   tx: Transaction,
   session: SessionView,
   laneId: string,
-  by: 'ballots' | 'person',
+  by: NonNullable<SessionView['chosenBy']>,
 ): Promise<void> {
   await tx.query(
     'update sessions set chosen_lane_id = $3, chosen_by = $4 where tenant_id = $1 and id = $2',

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { readSources } from '../documents/documents.ts';
 import type { ChildJob, JobContext, JobHandler } from '../jobs/context.ts';
 import { readStanding, type StageStanding } from '../jobs/lanes.ts';
@@ -53,6 +53,7 @@ async function planLane(database: Database, { job, commit }: JobContext): Promis
       standing: await readStanding(tx, job.tenantId, job.stageRunId!),
       stageLanes: await readStageLanes(tx, session),
       documents: await readSources(tx, job.tenantId, job.sessionId),
+      labelSeed: await readLabelSeed(tx, session),
     };
   });
   const { session, standing, stageLanes } = view;
@@ -85,10 +86,20 @@ type LaneView = {
   readonly session: SessionView;
   readonly stageLanes: Readonly<Record<string, readonly string[]>>;
   readonly documents: readonly SourceDocument[];
+  readonly labelSeed: string;
 };
 
+/** The brief's hash: labels on ballots are the same in every run of one brief. */
+async function readLabelSeed(tx: Transaction, session: SessionView): Promise<string> {
+  const [row] = await tx.query<{ seed: string }>(
+    'select brief_hash as seed from projects where tenant_id = $1 and id = $2',
+    [session.tenantId, session.projectId],
+  );
+  return row!.seed;
+}
+
 function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
-  const { session, stageLanes, documents } = view;
+  const { session, stageLanes, documents, labelSeed } = view;
   const { stage: stageKey } = job.payload as StagePayload;
   const lane = session.lanes.find((one) => one.id === job.laneId)!;
   const { jobs } = planStep({
@@ -99,6 +110,7 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     lanes: session.lanes,
     stageLanes,
     iteration: session.iteration,
+    labelSeed,
     documents,
   });
   const stage = session.process.stages.find((one) => one.key === stageKey)!;

@@ -4,6 +4,7 @@ import { DialecticError } from '../platform/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
+import type { Vote } from './converge.ts';
 import { loadRecipe } from './recipe-store.ts';
 
 /** As the wallet notes it. */
@@ -28,7 +29,9 @@ export type SessionView = {
   readonly untilStage: string | null;
   readonly writerLaneId: string | null;
   readonly chosenLaneId: string | null;
-  readonly chosenBy: 'ballots' | 'person' | null;
+  readonly chosenBy: 'ballots' | 'person' | 'default' | null;
+  /** How the lanes voted in this pass; null before its end and where there was no vote. */
+  readonly vote: Vote | null;
   readonly process: Process;
   readonly lanes: readonly SessionLane[];
   readonly overlay: Overlay | null;
@@ -47,7 +50,8 @@ type SessionRow = {
   until_stage: string | null;
   writer_lane_id: string | null;
   chosen_lane_id: string | null;
-  chosen_by: 'ballots' | 'person' | null;
+  chosen_by: SessionView['chosenBy'];
+  vote: Vote | null;
   recipe_hash: string;
 };
 
@@ -58,7 +62,7 @@ export async function readSession(
 ): Promise<SessionView> {
   const [row] = await tx.query<SessionRow>(
     `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
-       writer_lane_id, chosen_lane_id, chosen_by, recipe_hash
+       writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash
      from sessions where tenant_id = $1 and id = $2 and recipe_hash is not null`,
     [tenantId, id],
   );
@@ -82,6 +86,7 @@ export async function readSession(
     writerLaneId: row.writer_lane_id,
     chosenLaneId: row.chosen_lane_id,
     chosenBy: row.chosen_by,
+    vote: row.vote,
     process: await loadRecipe(tx, tenantId, row.recipe_hash),
     lanes,
     overlay: row.overlay,

@@ -1,9 +1,11 @@
 import { runningStages } from '../recipe/configure-process.ts';
+import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import type { Question } from './questions.ts';
 import type { SessionView } from './read.ts';
 import { describeQuestions } from './readme-questions.ts';
 import { describeStanding } from './standing.ts';
+import { viewVote } from './vote-view.ts';
 
 /** The first page of the folder: what this is, whom the result follows, what to read first. */
 export function writeReadme(
@@ -28,10 +30,10 @@ export function writeReadme(
     const unknown = costs.includes(null) ? ', without those of unknown price' : '';
     lines.push(`The documents cost $${sum.toFixed(4)} to write${unknown}.`, '');
   }
+  const vote = viewVote(session);
   if (chosen) {
-    const by =
-      chosenBy === 'person' ? 'chosen by a person' : "chosen by the participants' rankings";
-    lines.push(`The results follow lane ${chosen.ordinal} (\`${chosen.model}\`), ${by}.`, '');
+    const choice = { lane: chosen.ordinal, model: `\`${chosen.model}\``, by: chosenBy! };
+    lines.push(tellChoice(choice, vote, lanes.length), '');
   }
   const current = documents.filter((document) => document.iteration === iteration);
   const results = process.results.flatMap(({ stage, documentKey }) =>
@@ -51,6 +53,7 @@ export function writeReadme(
     );
     if (own.length > 0) lines.push(`## ${stage.name}`, '', ...own.map(link), '');
   }
+  if (vote) lines.push('## How the lanes voted', '', ...describeVote(vote), '');
   const missing = rows.length === 0 ? ['Nothing has been written yet.', ''] : [];
   return `${[...lines, ...missing].join('\n').trimEnd()}\n`;
 }

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import type { Transaction } from '../db/database.ts';
+import { type Chosen, tellChoice } from './choice-text.ts';
 import type { ExportedDocument } from './export.ts';
 import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
+import { type VoteView, viewVote } from './vote-view.ts';
 
 /** What a run leaves behind, for programs. */
 export type RunResult = {
@@ -33,7 +35,10 @@ export type RunResult = {
     readonly dataPath: string;
     readonly costUsd: number | null;
   }[];
-  readonly chosen: { readonly lane: number; readonly model: string; readonly by: string } | null;
+  /** `by` is `ballots`, `person`, or `default` where nothing was counted. */
+  readonly chosen: (Chosen & { readonly text: string }) | null;
+  /** How the lanes voted; null where there was no vote. */
+  readonly vote: VoteView | null;
   readonly usage: {
     readonly inputTokens: number;
     readonly outputTokens: number;
@@ -78,7 +83,6 @@ export async function summarise(
        and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
     key,
   );
-  const chosen = session.lanes.find((lane) => lane.id === session.chosenLaneId);
   const place = (path: string): string => (folder ? join(folder, path) : path);
   return {
     session: session.id,
@@ -100,9 +104,7 @@ export async function summarise(
       dataPath: place(document.dataPath),
       costUsd: document.costUsd,
     })),
-    chosen: chosen
-      ? { lane: chosen.ordinal, model: chosen.model, by: session.chosenBy ?? 'ballots' }
-      : null,
+    ...viewChoice(session),
     usage: {
       inputTokens: usage!.input,
       outputTokens: usage!.output,
@@ -119,3 +121,11 @@ const shortagesOf = ({ gates, shortages, projectId }: SessionView): RunResult['s
     const limit = shortages[gate];
     return limit ? [{ gate, ...limit, project: projectId }] : [];
   });
+
+function viewChoice(session: SessionView): Pick<RunResult, 'chosen' | 'vote'> {
+  const vote = viewVote(session);
+  const lane = session.lanes.find(({ id }) => id === session.chosenLaneId);
+  if (!lane) return { chosen: null, vote };
+  const chosen = { lane: lane.ordinal, model: lane.model, by: session.chosenBy! };
+  return { chosen: { ...chosen, text: tellChoice(chosen, vote, session.lanes.length) }, vote };
+}

@@ -231,6 +231,7 @@ sessions.spending_approved boolean not null default false
 sessions.shortages jsonb not null default '{}'::jsonb
 sessions.awaiting text
 sessions.overlay json
+sessions.vote jsonb
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -372,7 +373,7 @@ resources resources_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) 
 resources resources_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 schema_migrations schema_migrations_pkey PRIMARY KEY (version)
 sessions sessions_awaiting_check CHECK ((awaiting = ANY (ARRAY['review'::text, 'until'::text])))
-sessions sessions_chosen_by_check CHECK ((chosen_by = ANY (ARRAY['ballots'::text, 'person'::text])))
+sessions sessions_chosen_by_check CHECK ((chosen_by = ANY (ARRAY['ballots'::text, 'person'::text, 'default'::text])))
 sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text, 'budget'::text, 'approval'::text, 'storage'::text]))
 sessions sessions_max_running_check CHECK ((max_running > 0))
 sessions sessions_pkey PRIMARY KEY (tenant_id, id)

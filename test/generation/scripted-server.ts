@@ -4,6 +4,7 @@ import { chatEvent, startServer } from '../../src/models/loopback.fixture.ts';
 
 /** One request as the script sees it. */
 export type Asked = {
+  readonly model: string;
   /** `stage/document_key`, from the last line of the prompt. */
   readonly deliverable: string;
   /** How often this deliverable was asked for before. */
@@ -41,7 +42,11 @@ export type Pace = {
 export const HELD_PIECES = 5;
 
 type Content = string | readonly { readonly text?: string }[];
-type Body = { messages: { role: string; content: Content }[]; response_format?: unknown };
+type Body = {
+  model: string;
+  messages: { role: string; content: Content }[];
+  response_format?: unknown;
+};
 
 /** An OpenAI-compatible server on loopback that plays a script and remembers what it was asked. */
 export async function startScriptedServer(
@@ -61,11 +66,12 @@ export async function startScriptedServer(
   return { ...server, served };
 }
 
-function readAsked({ messages, response_format }: Body, served: readonly Served[]): Asked {
+function readAsked({ model, messages, response_format }: Body, served: readonly Served[]): Asked {
   const texts = messages.map(({ role, content }) => ({ role, content: textOf(content) }));
   const all = texts.map(({ content }) => content).join('\n');
   const deliverable = [...all.matchAll(/^Deliverable: (\S+)$/gm)].at(-1)?.[1] ?? '';
   return {
+    model,
     deliverable,
     turn: served.filter((row) => row.deliverable === deliverable).length,
     soFar: texts.reduce(

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
+import { optionLabel, rivalsByLabel } from '../../src/planning/deal-labels.ts';
 import { expectedCounts } from '../../src/planning/expected-counts.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
@@ -125,16 +126,21 @@ describeOnBoth('a session', (kind) => {
 
   test('chooses the lane that the rankings name, unless a person does', async () => {
     const { sessionId } = await start({ models: ['x/a', 'x/b'] });
-    const { convergence } = memo;
-    const [first, ...rest] = convergence!.rankings.split('.').toReversed();
-    const ranked = [
-      { [convergence!.option]: 'B', [convergence!.rank]: 1 },
-      { [convergence!.option]: 'A', [convergence!.rank]: 2 },
-    ];
-    const ballot = rest.reduce<object>((inner, key) => ({ [key]: inner }), { [first!]: ranked });
-    const execute = writeTrivially((planned: PlannedJob) =>
-      planned.documentKey === convergence!.ballots.documentKey ? ballot : {},
-    );
+    const second = (await read(sessionId)).lanes[1]!;
+    const execute = writeTrivially(async (planned: PlannedJob) => {
+      if (planned.documentKey !== memo.convergence!.ballots.documentKey) return {};
+      const [own] = await database.asTenant(tenantId, (tx) =>
+        tx.query<{ id: string }>(
+          `select id from documents where session_id = $1 and document_key = 'decision'
+             and lane_id = $2`,
+          [sessionId, second.id],
+        ),
+      );
+      // The labels are shuffled for each ballot; the ids stand in their order.
+      const best = rivalsByLabel(memo, planned.inputs).indexOf(own!.id);
+      const order = [best, 1 - best].map((at) => optionLabel(at));
+      return { rankings: order.map((label, at) => ({ option_id: label, rank: at + 1 })) };
+    });
     await runUntil(database, { tenantId, sessionId }, 'completed', execute);
     const session = await read(sessionId);
     expect(session.chosenBy).toBe('ballots');

@@ -14,10 +14,10 @@ export const writeTrivially =
   (content: (planned: PlannedJob) => unknown = () => ({})): JobHandler =>
   async ({ job, commit }: JobContext) => {
     const planned = job.payload['planned'] as PlannedJob;
+    const text = JSON.stringify(await content(planned));
     await commit({
       write: async (tx) => {
         const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
-        const text = JSON.stringify(content(planned));
         const contributionId = await saveContribution(tx, {
           ...place,
           chainId: job.chainId,
