@@ -44,6 +44,8 @@ export type Standing = {
 /** Everything that one EXECUTE job needs to know, read in one transaction. */
 export type ChainView = {
   readonly assembly: Assembly;
+  /** The model of the lane on whose branch of the debate the document is written. */
+  readonly sourceModel: string;
   readonly standing: Standing;
   readonly chunks: readonly Chunk[];
   /** A call of this job whose process died, with the text that was saved of it. */
@@ -71,7 +73,20 @@ export async function readChain(tx: Transaction, job: Job): Promise<ChainView> {
     model: session.lanes.find((lane) => lane.id === planned.laneId)!.model,
     turn: nextTurn(standing),
   };
-  return { assembly, standing, chunks, abandoned: await findAbandoned(tx, job) };
+  const sourceModel = (await findSourceModel(tx, job, planned)) ?? assembly.model;
+  return { assembly, sourceModel, standing, chunks, abandoned: await findAbandoned(tx, job) };
+}
+
+/** Whoever began the lineage: for a critique the participant whose proposal it is about. */
+async function findSourceModel(tx: Transaction, job: Job, { sourceGroup }: PlannedJob) {
+  const [row] = await tx.query<{ model: string }>(
+    `select l.model from contributions c
+     join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+     join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
+     where c.tenant_id = $1 and c.id = $2`,
+    [job.tenantId, sourceGroup],
+  );
+  return row?.model;
 }
 
 async function readChunks(tx: Transaction, { tenantId, chainId }: Job): Promise<Chunk[]> {

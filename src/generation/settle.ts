@@ -45,7 +45,7 @@ export async function settleTurn(
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
       const first = firstOfText(view) ?? id!;
-      const content = fillContent(view.assembly, verdict.content, first);
+      const content = fillContent(view, verdict.content, first);
       await saveDocument(tx, { ...place, planned, contributionId: first, content });
     },
     ...whatFollows(view, verdict),
@@ -128,10 +128,11 @@ function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict
 }
 
 /** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */
-function fillContent({ stage, step, planned, model }: Assembly, content: unknown, own: string) {
+function fillContent({ assembly, sourceModel }: ChainView, content: unknown, own: string) {
+  const { stage, step, planned, model } = assembly;
   return fillFields(contractOf(stage, step)!, content, {
     lineage: planned.sourceGroup ?? own,
-    source_model: model,
+    source_model: sourceModel,
     own_model: model,
     iteration: planned.iteration,
     document_key: planned.documentKey,
