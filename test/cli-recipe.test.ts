@@ -108,7 +108,7 @@ describe('recipe validate', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toContain(
       `${folder}/decide/stage.yaml:3 title: is not a known field; ` +
-        'known are key, name, description, seed_prompt, steps, origin (field_invalid)',
+        'known are key, name, description, lanes, seed_prompt, steps, origin (field_invalid)',
     );
     expect(lines.at(-1)).toMatch(
       /propose\/prompts\/proposal\.md:\d+ gone: .*\(prompt_variable_unknown\)$/,
@@ -170,7 +170,8 @@ describe('recipe fork and diff', () => {
     await editFile(join(folder, 'stage.yaml'), 'version: ', 'version: 0');
     expect((await recipe('diff', folder)).stdout).toBe(
       `${folder} does what research does.\n` +
-        'note: research has a newer research than the one copied.\n',
+        'note: research has a newer research than the one copied.\n' +
+        `Take it in with: dialectic recipe merge ${folder}\n`,
     );
   });
 
@@ -203,6 +204,128 @@ describe('recipe fork and diff', () => {
     expect((await recipe('diff', folder, 'decision-memo')).stdout).toBe(
       'changed process › key: decision-memo → my-memo\n',
     );
+  });
+});
+
+describe('recipe insert', () => {
+  const fork = async (name: string, stage: string): Promise<string> => {
+    const folder = join(await temporaryFolder(), 'mine');
+    await recipe('fork', name, '--stage', stage, '--out', folder);
+    return folder;
+  };
+
+  test.each([
+    ['software-plan', 'antithesis', 'thesis', 'thesis_build_stage_header'],
+    ['decision-memo', 'decide', 'propose', 'propose'],
+  ])('puts research into %s, wired, valid and with comments kept', async (name, own, at, step) => {
+    const folder = await fork(name, own);
+    await editFile(join(folder, at, 'stage.yaml'), 'steps:', '# Ours, and dear to us.\nsteps:');
+    const inserted = await recipe('insert', folder, 'research', '--before', at);
+    expect(inserted).toMatchObject({ code: 0, stderr: '' });
+    expect(inserted.stdout).toContain(`${at}/${step} reads clusters, contradictions.`);
+    expect(await recipe('validate', folder)).toMatchObject({ code: 0 });
+    const { process } = await readJson<{ process: Process }>('show', folder);
+    const stages = process.stages.map((stage) => stage.key);
+    expect(stages.indexOf('research')).toBe(stages.indexOf(at) - 1);
+    const reader = process.stages
+      .find((stage) => stage.key === at)!
+      .steps.find((one) => one.key === step)!;
+    const read = reader.inputs.filter((input) => input.stage === 'research');
+    expect(read.map((input) => input.documentKey)).toEqual(['clusters', 'contradictions']);
+    expect(await readFile(join(folder, at, 'stage.yaml'), 'utf8')).toContain('# Ours, and dear');
+    const text = await readFile(join(folder, 'process.yaml'), 'utf8');
+    expect(text).toMatch(/^stages: \[.*research/m);
+    const { stdout } = await recipe('diff', folder);
+    expect(stdout).toContain('added research › stage');
+    expect(stdout).toContain(`${at} › steps › ${step}`);
+    expect(stdout).not.toContain('note:');
+    expect(stdout.split('\n').filter((line) => line.startsWith('removed'))).toEqual([]);
+    const compared = await readJson<RecipeComparison>('diff', folder);
+    expect(compared.origin.name).toBe(name);
+  });
+
+  test('shows in diff what was changed in the inserted stage', async () => {
+    const folder = await fork('decision-memo', 'decide');
+    await recipe('insert', folder, 'research', '--after', 'clarify');
+    await editFile(join(folder, 'research/stage.yaml'), 'name: Plan the queries', 'name: Ask');
+    const { stdout } = await recipe('diff', folder);
+    expect(stdout).toContain('research_plan_queries › name: Plan the queries → Ask');
+  });
+
+  test('refuses two places, none, a process, and a stage that is there already', async () => {
+    const folder = await fork('decision-memo', 'decide');
+    const bad = [
+      ['research'],
+      ['research', '--before', 'propose', '--after', 'clarify'],
+      ['software-plan', '--before', 'propose'],
+    ];
+    for (const words of bad) expect((await recipe('insert', folder, ...words)).code).toBe(2);
+    expect((await recipe('insert', folder, 'research', '--before', 'gone')).code).toBe(5);
+    await recipe('insert', folder, 'research', '--before', 'propose');
+    const again = await recipe('insert', folder, 'research', '--before', 'propose');
+    expect(again.stderr).toContain('has a stage research already');
+  });
+});
+
+describe('recipe merge', () => {
+  /** A fork of decision-memo with edits of its own, and a newer decision-memo with others. */
+  async function diverge() {
+    const root = await temporaryFolder();
+    const [mine, newer] = [join(root, 'mine'), join(root, 'newer')];
+    await recipe('fork', 'decision-memo', '--stage', 'propose', '--out', mine);
+    await cp(join(shipped, 'decision-memo'), newer, { recursive: true });
+    await editFile(join(mine, 'propose/stage.yaml'), 'steps:', '# My note.\nsteps:');
+    await editFile(join(mine, 'propose/stage.yaml'), 'name: Write a proposal', 'name: Propose');
+    await editFile(join(newer, 'propose/stage.yaml'), 'relevance: 0.9', 'relevance: 0.7');
+    // Edited without a note of its origin: it must not be overwritten.
+    await editFile(join(mine, 'decide/prompts/decision.md'), '\n', '\nBe kind.\n');
+    await editFile(join(newer, 'challenge/stage.yaml'), 'name: Challenge', 'name: Attack');
+    return { mine, newer };
+  }
+
+  test('takes what only the origin changed and keeps what only the fork did', async () => {
+    const { mine, newer } = await diverge();
+    const merged = await recipe('merge', mine, newer);
+    expect(merged).toMatchObject({ code: 0, stderr: '' });
+    expect(merged.stdout).toContain('0 conflicts');
+    const propose = await readFile(join(mine, 'propose/stage.yaml'), 'utf8');
+    expect(propose).toContain('# My note.');
+    expect(propose).toContain('name: Propose');
+    expect(propose).toContain('relevance: 0.7');
+    expect(await readFile(join(mine, 'decide/prompts/decision.md'), 'utf8')).toContain('Be kind.');
+    expect(await readFile(join(mine, 'challenge/stage.yaml'), 'utf8')).toContain('name: Attack');
+    expect((await recipe('validate', mine)).code).toBe(0);
+    const again = await recipe('merge', mine, newer);
+    expect(again.stdout).toContain('0 files changed, 0 conflicts');
+  });
+
+  test('shows both sides of a conflict, keeps the own one and leaves with 5', async () => {
+    const { mine, newer } = await diverge();
+    await editFile(join(newer, 'propose/stage.yaml'), 'name: Write a proposal', 'name: Offer');
+    const { code, stdout } = await recipe('merge', mine, newer);
+    expect(code).toBe(5);
+    expect(stdout).toContain(
+      'conflict propose › steps › propose › name: yours was kept\n' +
+        '  copied:\n    Write a proposal\n  yours:\n    Propose\n  theirs:\n    Offer\n',
+    );
+    expect(await readFile(join(mine, 'propose/stage.yaml'), 'utf8')).toContain('name: Propose');
+  });
+
+  test('needs the version that was copied', async () => {
+    const folder = await editedMemo('process.yaml', 'key:', 'key:');
+    const { code, stderr } = await recipe('merge', folder);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--base FOLDER');
+  });
+
+  test('merges a stage on its own', async () => {
+    const root = await temporaryFolder();
+    const [mine, newer] = [join(root, 'mine'), join(root, 'newer')];
+    await recipe('fork', 'research', '--out', mine);
+    await cp(join(shipped, 'research'), newer, { recursive: true });
+    await editFile(join(newer, 'stage.yaml'), 'name: Plan the queries', 'name: Ask');
+    expect((await recipe('merge', mine, newer)).code).toBe(0);
+    expect(await readFile(join(mine, 'stage.yaml'), 'utf8')).toContain('name: Ask');
   });
 });
 

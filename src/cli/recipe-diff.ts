@@ -27,7 +27,7 @@ export async function compareWithOrigin(
     });
   return {
     origin: { name, folder, version },
-    changes: compare(origin, recipe),
+    changes: [...compare(origin, recipe), ...(await compareInserted(origin, recipe))],
     outdated: outdated.map((stage) => stage.key),
   };
 }
@@ -35,11 +35,30 @@ export async function compareWithOrigin(
 const findStage = (recipe: LoadedRecipe, key: string): Stage | undefined =>
   recipe.process.stages.find((stage) => stage.key === key);
 
-async function nameOfOrigin({ process }: LoadedRecipe): Promise<string> {
-  const noted = process.stages.find((stage) => stage.origin !== null)?.origin?.process;
-  if (noted !== undefined) return noted;
+/** What was changed in stages that came from other recipes, each beside its own origin. */
+async function compareInserted(origin: LoadedRecipe, recipe: LoadedRecipe) {
+  const shipped = await listShippedRecipes();
+  const changes: RecipeChange[] = [];
+  for (const stage of recipe.kind === 'process' ? recipe.process.stages : []) {
+    const from = stage.origin?.process;
+    if (from === undefined || from === origin.process.key) continue;
+    if (!shipped.some(({ name }) => name === from)) continue;
+    const source = findStage(await loadRecipe(from), stage.origin?.stage ?? '');
+    if (source) changes.push(...diffStages(source, stage));
+  }
+  return changes;
+}
+
+/**
+ * The recipe that a folder was copied from: the shipped one of its key, or the one that its stages
+ * note. A stage that was inserted notes a recipe of its own, which is asked last.
+ */
+export async function nameOfOrigin({ process }: LoadedRecipe): Promise<string> {
   const shipped = await listShippedRecipes();
   if (shipped.some((recipe) => recipe.name === process.key)) return process.key;
+  const origins = process.stages.flatMap((stage) => stage.origin ?? []);
+  const noted = origins.find((one) => one.process !== one.stage) ?? origins[0];
+  if (noted !== undefined) return noted.process;
   const message = `No stage of ${process.key} notes where it was copied from; name a recipe.`;
   throw new DialecticError('usage_invalid', message);
 }

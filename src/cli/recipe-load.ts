@@ -1,9 +1,9 @@
 import { readTextFolder } from '../platform/folders.ts';
 import { findRecipe, openRecipeFolder, type RecipeFolder } from '../platform/recipe-folders.ts';
 import { processOfStage } from '../recipe/lone-stage.ts';
-import { type Parsed, parseProcess, parseStage } from '../recipe/parse.ts';
+import { parseProcess, parseStage } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
-import { requireValid } from '../recipe/validate.ts';
+import { requireParsed } from '../recipe/validate.ts';
 import { hashProcess, hashStage } from '../recipe/version.ts';
 
 /** A recipe that parses; a stage on its own stands in a process of its own. */
@@ -33,9 +33,4 @@ export async function loadFrom(found: RecipeFolder): Promise<LoadedRecipe> {
   }
   const stage = requireParsed(parseStage(files));
   return { ...found, files, process: processOfStage(stage), version: hashStage(stage) };
-}
-
-function requireParsed<T>(parsed: Parsed<T>): T {
-  requireValid(parsed.issues);
-  return parsed.value!;
 }

@@ -11,6 +11,7 @@ import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
 import { printResult } from './output.ts';
 import { compareWithOrigin } from './recipe-diff.ts';
+import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
 import { loadFolder, loadFrom, loadRecipe } from './recipe-load.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
 import { checkFolder } from './recipe-validate.ts';
@@ -23,7 +24,9 @@ const RECIPE = 'name of a shipped recipe, or a folder (./NAME where both exist)'
 
 /** `dialectic recipe`: looks at recipes, checks them and makes editable copies. */
 export function recipeCommand(): Command {
-  const recipe = new Command('recipe').description('list, show, check, copy and draw recipes');
+  const recipe = new Command('recipe').description(
+    'list, show, check, copy, change and draw recipes',
+  );
   addReaders(recipe);
   recipe
     .command('validate')
@@ -44,6 +47,7 @@ export function recipeCommand(): Command {
     .argument('<folder>', 'folder with process.yaml or stage.yaml')
     .argument('[recipe]', `what to compare with (default: its origin): ${RECIPE}`)
     .action(diff);
+  recipe.addCommand(insertCommand()).addCommand(mergeCommand());
   for (const command of recipe.commands) {
     command.exitOverride().option('--json', 'print the result as JSON');
   }
@@ -125,7 +129,8 @@ async function fork(name: string, options: ForkOptions): Promise<void> {
     throw new DialecticError('usage_invalid', `Name what you are going to change: --stage ${keys}`);
   }
   const files = withEditorSchemas(forkFiles(recipe.files, recipe.process, stages));
-  await writeTextFolder(options.out, files);
+  const base = [...recipe.files].map(([path, text]) => [`${BASE_FOLDER}/${path}`, text] as const);
+  await writeTextFolder(options.out, new Map([...files, ...base]));
   const result = { folder: options.out, stages, files: [...files.keys()] };
   printResult(options.json === true, result, [
     `Wrote ${recipe.name} to ${options.out}; ${stages.join(', ')} can be changed.`,
@@ -140,6 +145,7 @@ async function diff(folder: string, other: string | undefined, options: Options)
     ...(changes.length === 0 ? [`${folder} does what ${origin.name} does.`] : []),
     ...changes.flatMap(formatChange),
     ...outdated.map((key) => `note: ${origin.name} has a newer ${key} than the one copied.`),
+    ...(outdated.length > 0 ? [`Take it in with: dialectic recipe merge ${folder}`] : []),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DialecticError } from './errors.ts';
 
@@ -92,6 +92,26 @@ export async function writeTextFolder(
   } catch (thrown) {
     throw explain(thrown, folder);
   }
+}
+
+/** Brings a folder of texts from one state to another; returns the paths that changed. */
+export async function updateTextFolder(
+  folder: string,
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const gone = [...before.keys()].filter((path) => !after.has(path));
+  const changed = [...after].filter(([path, text]) => before.get(path) !== text);
+  try {
+    for (const [path, text] of changed) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    for (const path of gone) await rm(join(folder, path));
+  } catch (thrown) {
+    throw explain(thrown, folder);
+  }
+  return [...changed.map(([path]) => path), ...gone].toSorted();
 }
 
 /** Writes one text, over an older one if there is one. */

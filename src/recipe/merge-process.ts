@@ -1,6 +1,8 @@
+import { isSame } from './flat-stage.ts';
 import type { Sides } from './merge.ts';
 import { type MergeConflict, mapSides, mergeKeyed, mergeOrigin, mergeRecord } from './merge.ts';
 import type { Process, Stage } from './types.ts';
+import { hashStage } from './version.ts';
 
 export type MergedProcess = {
   readonly process: Process;
@@ -22,7 +24,7 @@ export function mergeProcess(base: Process, fork: Process, origin: Process): Mer
     (stage) => stage.key,
     'stages',
     note,
-    (stage) => mergeStage(stage, conflicts),
+    (stage) => mergeStage(stage, origin.key, conflicts),
   );
   const fields = mergeRecord(mapSides(sides, fieldsOf), 'process', note);
   const gates = mergeRecord(mapSides(sides, gatesOf), 'gates', note);
@@ -33,10 +35,17 @@ export function mergeProcess(base: Process, fork: Process, origin: Process): Mer
   return { process: { ...fork, ...(fields as Partial<Process>), stages, transitions }, conflicts };
 }
 
-function mergeStage(sides: Sides<Stage | undefined>, conflicts: MergeConflict[]): Stage {
+function mergeStage(
+  sides: Sides<Stage | undefined>,
+  process: string,
+  conflicts: MergeConflict[],
+): Stage {
   const { base, fork, origin } = sides;
-  if (fork!.origin === null && base !== undefined) return origin!;
-  const merged = mergeOrigin(base ?? origin!, fork!, origin!);
+  if (base !== undefined && isSame(fork, base)) return origin!;
+  // A stage that was edited without a note of its origin is a fork all the same.
+  const version = hashStage(base ?? origin!);
+  const noted = { ...fork!, origin: fork!.origin ?? { process, stage: fork!.key, version } };
+  const merged = mergeOrigin(base ?? origin!, noted, origin!);
   conflicts.push(...merged.conflicts);
   return merged.stage;
 }

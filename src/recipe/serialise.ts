@@ -31,7 +31,8 @@ export function stageToFiles(stage: Stage): Map<string, string> {
 /** YAML in the layout of all files that we write. */
 export const toYaml = (value: unknown): string => stringify(value, { lineWidth: 100 });
 
-function processFile(process: Process): ProcessFile {
+/** process.yaml as the program writes it, without defaults. */
+export function processFile(process: Process): ProcessFile {
   const { convergence, workItems, firstPage } = process;
   const gates = process.transitions.filter(
     (one, index) => one.gate || !isNeighbour(process, index),
@@ -93,7 +94,8 @@ const workItemsFile = ({ items, id, title, ...ref }: WorkItems) => ({
   title,
 });
 
-function stageFile(stage: Stage): StageFile {
+/** stage.yaml as the program writes it. */
+export function stageFile(stage: Stage): StageFile {
   return {
     key: stage.key,
     name: stage.name,

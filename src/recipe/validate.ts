@@ -91,3 +91,9 @@ export function checkLoneStage(files: RecipeFiles): Parsed<Stage> {
   }));
   return { value: issues.length > 0 ? null : parsed.value, lines: parsed.lines, issues };
 }
+
+/** What was parsed; throws `recipe_invalid` with every defect where there is one. */
+export function requireParsed<T>(parsed: Parsed<T>): T {
+  requireValid(parsed.issues);
+  return parsed.value!;
+}
