@@ -114,7 +114,7 @@ async function withStore<T>(place: StoreLocation, work: (database: Database) => 
 const seed = (place: StoreLocation, keys: readonly string[]): Promise<string> =>
   withStore(place, async (database) => {
     const { tenantId } = await ensureLocalTenant(database);
-    const steps = keys.map((key) => step(key, 'EXECUTE', 'all_to_one', key, ['seed:draft/']));
+    const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
     const process = processOf('drafts', [stage('draft', steps)]);
     const models = ['compatible/scripted'];
     const run = { tenantId, name: 'Drafts', brief: 'Write a lot.', process, models };
@@ -127,7 +127,7 @@ const readTexts = (place: StoreLocation, sessionId: string) =>
       expect((await readSession(tx, LOCAL_TENANT, sessionId)).status).toBe('completed');
       const rows = await tx.query<{ document_key: string; content: { text: string } }>(
         `select document_key, content from documents
-         where session_id = $1 and kind = 'document' and not superseded`,
+         where session_id = $1 and kind = 'header_context' and not superseded`,
         [sessionId],
       );
       return Object.fromEntries(rows.map((row) => [row.document_key, row.content.text]));

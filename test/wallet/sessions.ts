@@ -35,10 +35,13 @@ export function startDebate(
   const process = processOf('debate', [
     stage(
       'draft',
-      keys.map((key) => step(key, 'EXECUTE', 'all_to_one', key, ['seed:draft/'])),
+      keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/'])),
     ),
     stage('review', [
-      step('review', 'EXECUTE', 'all_to_one', 'review', ['seed:review/', 'doc:draft/draft_0*@all']),
+      step('review', 'EXECUTE', 'all_to_one', 'review', [
+        'seed:review/',
+        'header:draft/draft_0*@all',
+      ]),
     ]),
   ]);
   const run = { tenantId, name: 'Drafts', brief: 'Write a lot.', process, models: MODELS };
