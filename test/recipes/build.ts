@@ -1,3 +1,4 @@
+import { isProduced } from '../../src/recipe/edges.ts';
 import { defaultName } from '../../src/recipe/file-shape.ts';
 import type {
   Contract,
@@ -42,6 +43,17 @@ function input(short: string): StepInput {
   return { name: defaultName(bare), ...bare };
 }
 
+/** An EXECUTE step that reads the seed prompt alone may read its own document of the pass before. */
+function readSomething(
+  jobType: Step['jobType'],
+  documentKey: string,
+  inputs: readonly StepInput[],
+): readonly StepInput[] {
+  const [first] = inputs;
+  if (jobType === 'PLAN' || first === undefined || inputs.some(isProduced)) return inputs;
+  return [...inputs, input(`doc:${first.stage}/${documentKey}?@previous`)];
+}
+
 /** A step in short form; its prompt, contract and template are made up by `stage`. */
 export function step(
   key: string,
@@ -67,7 +79,7 @@ export function step(
       contract: 'contracts/any.yaml',
       template: jobType === 'PLAN' ? null : 'templates/any.md',
     },
-    inputs: inputs.map(input),
+    inputs: readSomething(jobType, documentKey, inputs.map(input)),
     after: [],
     dependencyPolicy: 'all',
     quorum: null,
