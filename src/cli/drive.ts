@@ -102,7 +102,7 @@ export async function writeFolder(
   const { files, result } = await database.asTenant(tenantId, async (tx) => {
     const session = await readSession(tx, tenantId, sessionId);
     const exported = await exportSession(tx, session);
-    return { files: exported.files, result: await summarise(tx, session, exported.documents, out) };
+    return { files: exported.files, result: await summarise(tx, session, exported, out) };
   });
   if (out) await writeFiles(out, files);
   return result;

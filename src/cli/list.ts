@@ -4,6 +4,7 @@ import { describeVote } from '../session/choice-text.ts';
 import { describeStanding } from '../session/standing.ts';
 import { writeFolder } from './drive.ts';
 import { printResult } from './output.ts';
+import { describeDegraded } from './run.ts';
 import { findSession, type ListedSession, listSessions } from './sessions.ts';
 import { withStore } from './store.ts';
 
@@ -59,6 +60,7 @@ export function showCommand(verb: 'show' | 'export'): Command {
         ),
         ...(result.chosen ? [result.chosen.text] : []),
         ...(result.vote && result.chosen ? describeVote(result.vote) : []),
+        ...describeDegraded(result),
         ...own.map((notice) => `! ${notice.message}`),
       ]);
     }),

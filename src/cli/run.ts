@@ -54,7 +54,10 @@ export function runCommand(): Command {
     .option('--name <text>', "a new project's name (default: the file's)")
     .option('--overlay <file>', 'role, standards and style of this session, as YAML')
     .option('--project-overlay <file>', 'the same for a new project')
-    .option('--allow-degraded', 'go on when a participant fails in a stage')
+    .option(
+      '--allow-degraded',
+      'go on when a participant fails in a stage, and say what is missing',
+    )
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
@@ -122,6 +125,12 @@ export function report(
   );
 }
 
+/** What a run went on without, one line for each lane of a stage that owes something. */
+export const describeDegraded = ({ missingText }: RunResult): string[] =>
+  missingText.length === 0
+    ? []
+    : ['Degraded: the run went on without', ...missingText.map((line) => `  ${line}`)];
+
 function describe(result: RunResult, out: string | undefined): string[] {
   const { usage, chosen, awaiting } = result;
   const stopped = awaiting?.reason === 'until';
@@ -131,9 +140,7 @@ function describe(result: RunResult, out: string | undefined): string[] {
   return [
     `${state}: ${result.calls} calls, ${rendered.length} documents, ` +
       `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
-    ...(result.degraded
-      ? ['Degraded: a participant failed; the readme says what is missing.']
-      : []),
+    ...describeDegraded(result),
     ...(chosen ? [chosen.text] : []),
     ...(out ? [`Open ${out}/project_readme.md`] : []),
     ...(stopped ? [`Go on with: dialectic resume ${result.session}`] : []),

@@ -116,6 +116,7 @@ export type Schema = {
     anchor_id: ReadOnly<string | null>;
     relationships: Json;
     inputs: JSONColumnType<readonly unknown[]>;
+    missing: JSONColumnType<readonly unknown[]>;
     content: Json | null;
     markdown_hash: string | null;
     created_at: Now;

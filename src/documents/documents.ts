@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { settleContribution } from '../planning/anchor.ts';
-import type { PlannedJob, SourceDocument } from '../planning/types.ts';
+import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
 import { saveBlob } from './blobs.ts';
 
@@ -51,9 +51,9 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
   await tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
        document_key, lane_id, identity, version, job_id, contribution_id, source_group,
-       relationships, inputs, content)
+       relationships, inputs, content, missing)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
-       $14, $15, $16
+       $14, $15, $16, $17
      from documents where tenant_id = $1 and session_id = $3 and identity = $10`,
     [
       tenantId,
@@ -72,6 +72,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(settled.relationships),
       JSON.stringify(planned.inputs),
       JSON.stringify(document.content),
+      JSON.stringify(planned.missing ?? []),
     ],
   );
   return id;
@@ -89,6 +90,7 @@ type DocumentRow = {
   source_group: string | null;
   relationships: Record<string, string>;
   addressee: { stage: string; iteration: number } | null;
+  missing: Loss[];
 };
 
 /** The current version of everything that the steps of a session can be given. */
@@ -99,14 +101,14 @@ export async function readSources(
 ): Promise<SourceDocument[]> {
   const rows = await tx.query<DocumentRow>(
     `select id, identity, kind, stage_key, document_key, iteration, lane_id, contribution_id,
-       source_group, relationships, null::jsonb as addressee
+       source_group, relationships, null::jsonb as addressee, missing
      from documents where tenant_id = $1 and session_id = $2 and not superseded
      union all
      select f.id, 'feedback/' || f.iteration || '/' || f.stage_key || '/'
          || coalesce(d.identity, '') || '/' || f.id, 'feedback', f.stage_key,
        d.document_key, f.iteration, d.lane_id, null, d.source_group, '{}'::jsonb,
        case when r.id is not null
-         then jsonb_build_object('stage', r.stage_key, 'iteration', r.iteration) end
+         then jsonb_build_object('stage', r.stage_key, 'iteration', r.iteration) end, '[]'::jsonb
      from feedback f join sessions s on s.tenant_id = f.tenant_id and s.id = f.session_id
      left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
      left join stage_runs r on r.tenant_id = f.tenant_id and r.id = f.stage_run_id
@@ -115,7 +117,7 @@ export async function readSources(
        and (f.iteration < s.iteration or f.stage_run_id is not null)
      union all
      select r.id, 'project_resource/' || r.kind || '/' || r.name, 'project_resource', null, r.kind,
-       1, null, null, null, '{}'::jsonb, null
+       1, null, null, null, '{}'::jsonb, null, '[]'::jsonb
      from resources r join sessions s on s.tenant_id = r.tenant_id and s.project_id = r.project_id
      where r.tenant_id = $1 and s.id = $2`,
     [tenantId, sessionId],
@@ -132,5 +134,6 @@ export async function readSources(
     sourceGroup: row.source_group,
     relationships: row.relationships,
     addressee: row.addressee,
+    missing: row.missing,
   }));
 }

@@ -1,10 +1,11 @@
 import type { ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
-import type { PlannedJob } from '../planning/types.ts';
+import type { Loss, PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
 import { toWords } from '../recipe/markdown-blocks.ts';
 import { type PromptFacts, type PromptInput, renderPrompt } from '../recipe/prompt.ts';
-import type { Stage, Step } from '../recipe/types.ts';
+import type { Process, Stage, Step } from '../recipe/types.ts';
+import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import type { JobInput } from './inputs.ts';
 import { isRecord } from './json-reader.ts';
@@ -130,7 +131,19 @@ function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembl
     inputs: byName,
     ...(header && { header: readHeader(header.content, planned.documentKey) }),
   });
-  return `${prompt.trim()}${speakOfFeedback(byName[GIVEN_FEEDBACK] ?? [])}`;
+  const given = speakOfFeedback(byName[GIVEN_FEEDBACK] ?? []);
+  return `${prompt.trim()}${given}${speakOfMissing(session.process, planned.missing ?? [])}`;
+}
+
+/** What the model must not make up; how many participants, but not which: inputs are blind. */
+function speakOfMissing(process: Process, losses: readonly Loss[]): string {
+  if (losses.length === 0) return '';
+  const places = Map.groupBy(losses, (loss) => `${titleOf({ process }, loss)} (${loss.stage})`);
+  const names = [...places].map(([place, all]) => {
+    const lanes = new Set(all.map(({ lane }) => lane)).size;
+    return `${place} of ${lanes} participant${lanes === 1 ? '' : 's'}`;
+  });
+  return `\n\nNot available, because it could not be written: ${names.join('; ')}. Do not invent what it would say; where it matters to this document, say that it is missing.`;
 }
 
 /** What the step's own prompt cannot say of feedback that none of its inputs names. */

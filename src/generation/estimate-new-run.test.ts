@@ -27,7 +27,12 @@ async function finish(database: Database, run: NewRun) {
   const { sessionId } = await startRun(database, run);
   const read = async () =>
     database.asTenant(run.tenantId, async (tx) =>
-      summarise(tx, await readSession(tx, run.tenantId, sessionId), [], undefined),
+      summarise(
+        tx,
+        await readSession(tx, run.tenantId, sessionId),
+        { documents: [], missing: [] },
+        undefined,
+      ),
     );
   const handlers = createHandlers({ database, provider: createModelProvider(config), config });
   await withWorker(database, handlers, () =>

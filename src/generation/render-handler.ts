@@ -1,6 +1,8 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import type { JobHandler } from '../jobs/context.ts';
+import type { Loss } from '../planning/types.ts';
+import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import { withFrontMatter } from './front-matter.ts';
 import { renderDocument } from './render-document.ts';
@@ -16,6 +18,7 @@ type DocumentRow = {
   source_group: string | null;
   anchor_id: string | null;
   inputs: { name: string; ids: string[] }[];
+  missing: Loss[];
   content: Record<string, unknown>;
 };
 
@@ -27,7 +30,7 @@ export function createRenderHandler(database: Database): JobHandler {
     const { session, row, usage } = await database.asTenant(tenantId, async (tx) => {
       const [row] = await tx.query<DocumentRow>(
         `select id, stage_key, step_key, document_key, iteration, version, lane_id, source_group,
-           anchor_id, inputs, content
+           anchor_id, inputs, content, missing
          from documents where tenant_id = $1 and session_id = $2 and identity = $3
            and not superseded`,
         [tenantId, sessionId, identity],
@@ -66,8 +69,9 @@ export function createRenderHandler(database: Database): JobHandler {
       outputTokens: usage.output,
       costUsd: usage.cost === null ? null : usage.cost / 1e6,
       id: row.id,
+      ...(row.missing.length > 0 && { degraded: true, missing: row.missing }),
     };
-    const text = withFrontMatter(facts, markdown);
+    const text = withFrontMatter(facts, withGaps(describeMissing(session, row.missing), markdown));
     await commit({
       write: async (tx) => {
         const blob = await saveBlob(tx, tenantId, text);
@@ -80,3 +84,9 @@ export function createRenderHandler(database: Database): JobHandler {
     });
   };
 }
+
+/** A degraded document says so in its first line, before its title. */
+const withGaps = (gaps: readonly string[], markdown: string): string =>
+  gaps.length === 0
+    ? markdown
+    : `> **Degraded: written without the following.** ${gaps.join('. ')}.\n\n${markdown}`;

@@ -4,6 +4,7 @@ import { findStage, isProduced } from '../recipe/edges.ts';
 import { joinOf } from '../recipe/joins.ts';
 import type { Step, StepInput } from '../recipe/types.ts';
 import { type DocumentIndex, lineageOf, selectForInput } from './document-index.ts';
+import { wouldRead } from './missing.ts';
 import { lanesNeeded } from './ready.ts';
 import type { MissingInput, PlanRequest, SourceDocument } from './types.ts';
 
@@ -85,7 +86,8 @@ function checkPresence(gathered: Gathered, { input, documents }: GatheredInput):
   const owing = lanesOwing(gathered.request, input);
   const absent = owing.filter((laneId) => !present.has(laneId));
   if (absent.length === 0) return;
-  const wanted = lanesNeeded(gathered.step, owing.length);
+  const excused = absent.filter((laneId) => isLost(gathered.request, input, laneId));
+  const wanted = lanesNeeded(gathered.step, owing.length, excused.length);
   if (owing.length - absent.length < wanted) {
     refuse(gathered, input, 'missing', absent[0] ?? null, null);
   }
@@ -94,14 +96,26 @@ function checkPresence(gathered: Gathered, { input, documents }: GatheredInput):
   }
 }
 
-/** Within a fan-out: refuses under `all`, else notes what the job has to do without. */
+/** Whether the run goes on without what the input reads from this lane. */
+const isLost = (request: PlanRequest, input: StepInput, laneId: string): boolean => {
+  const ordinal = request.lanes.find((lane) => lane.id === laneId)?.ordinal;
+  return (request.losses ?? []).some(
+    (loss) => wouldRead(request, input, loss) && loss.lane === ordinal,
+  );
+};
+
+/**
+ * Within a fan-out: notes that a job is left out. Under `all` that is refused, unless the run has
+ * lost something already: a branch with a gap then gets no jobs in any later stage.
+ */
 export function noteAbsence(
   gathered: Gathered,
   input: StepInput,
   laneId: string | null,
   sourceGroup: string | null,
 ): void {
-  if (gathered.step.dependencyPolicy === 'all') {
+  const { request, step } = gathered;
+  if (step.dependencyPolicy === 'all' && (request.losses ?? []).length === 0) {
     refuse(gathered, input, 'missing', laneId, sourceGroup);
   }
   gathered.missing.push({ input: input.name, laneId, sourceGroup });
@@ -117,7 +131,8 @@ export function refuse(
 ): never {
   const { stageKey, stepKey } = gathered.request;
   const what = reason === 'missing' ? 'is not there' : 'is there more than once for one job';
-  const from = laneId === null ? '' : ` from lane ${laneId}`;
+  const ordinal = gathered.request.lanes.find((lane) => lane.id === laneId)?.ordinal;
+  const from = laneId === null ? '' : ` from lane ${ordinal ?? laneId}`;
   const on = sourceGroup === null ? '' : ` for lineage ${sourceGroup}`;
   throw new DialecticError(
     'plan_inputs_missing',

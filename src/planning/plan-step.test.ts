@@ -7,7 +7,7 @@ import { validateProcess } from '../recipe/validate.ts';
 import { expectedCounts } from './expected-counts.ts';
 import { planStep } from './plan-step.ts';
 import { simulateProcess, toDocument } from './simulate.ts';
-import type { Lane, PlanRequest, SourceDocument } from './types.ts';
+import type { Lane, Loss, PlanRequest, SourceDocument } from './types.ts';
 import { validateForRun } from './validate-for-run.ts';
 
 const lanesOf = (count: number): Lane[] =>
@@ -232,15 +232,23 @@ describe('planStep', () => {
   });
 });
 
+const LOST_X: Loss = {
+  iteration: 1,
+  stage: 'a',
+  step: 'x',
+  document: 'x',
+  lane: 2,
+  lineage: null,
+  error: { code: 'model_refused', message: 'No.' },
+};
+
 describe('dependency policies', () => {
   const inputs = ['doc:a/x*@all'];
   const documents = [document({ id: 'x1' })];
 
   test('all refuses when a lane is missing', () => {
     const process = twoStages('all_to_one', inputs);
-    expect(() => planStep(request(process, { documents }))).toThrow(
-      /from lane lane-2 is not there/,
-    );
+    expect(() => planStep(request(process, { documents }))).toThrow(/from lane 2 is not there/);
   });
 
   test('any goes on and says what is missing', () => {
@@ -249,6 +257,8 @@ describe('dependency policies', () => {
       jobs: [{ inputIds: ['x1'] }],
       missing: [{ input: 'x', laneId: 'lane-2', sourceGroup: null }],
     });
+    const { jobs } = planStep(request(process, { documents }));
+    expect(jobs[0]!.missing).toEqual([{ ...LOST_X, error: null }]);
     expect(() => planStep(request(process, {}))).toThrow(/is not there/);
   });
 
@@ -257,6 +267,19 @@ describe('dependency policies', () => {
     expect(() => planStep(request(half, { documents }))).toThrow(/is not there/);
     const one = twoStages('all_to_one', inputs, { dependencyPolicy: 'quorum', quorum: 1 });
     expect(planStep(request(one, { documents })).jobs).toHaveLength(1);
+  });
+
+  test('a loss excuses its lane under all, and is named in the job and in what reads it', () => {
+    const process = twoStages('all_to_one', inputs);
+    const { jobs } = planStep(request(process, { documents, losses: [LOST_X] }));
+    expect(jobs[0]!.missing).toEqual([LOST_X]);
+    const heir = { ...document({ id: 'x2' }), laneId: 'lane-2', missing: jobs[0]!.missing! };
+    const later = planStep(request(process, { documents: [...documents, heir] }));
+    expect(later.jobs[0]!.missing).toEqual([LOST_X]);
+    const whole = planStep(
+      request(process, { documents: [...documents, { ...heir, missing: [] }] }),
+    );
+    expect(whole.jobs[0]).not.toHaveProperty('missing');
   });
 
   test('a lane that takes no part in a stage owes nothing', () => {

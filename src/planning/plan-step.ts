@@ -7,8 +7,9 @@ import { dealLabels } from './deal-labels.ts';
 import { compareText, type DocumentIndex, indexDocuments } from './document-index.ts';
 import { type Gathered, gatherInputs, refuse } from './gather.ts';
 import { giveFeedback } from './give-feedback.ts';
+import { missingOfJob, missingOfStep } from './missing.ts';
 import { type JobDraft, STRATEGIES } from './strategies.ts';
-import type { PlannedJob, PlanRequest, StepPlan } from './types.ts';
+import type { Loss, PlannedJob, PlanRequest, StepPlan } from './types.ts';
 
 /**
  * The jobs of one step in one lane. A pure function of what exists: neither the order of the
@@ -23,7 +24,8 @@ export function planIndexed(request: PlanRequest, index: DocumentIndex): StepPla
   const gathered = gatherInputs(request, index);
   const drafts = STRATEGIES[gathered.step.granularity](gathered);
   const rule = anchorRule(gathered.step);
-  const jobs = drafts.map((draft) => finishJob(gathered, rule, draft));
+  const missing = missingOfStep(gathered);
+  const jobs = drafts.map((draft) => finishJob(gathered, rule, missing, draft));
   if (jobs.length === 0) refuseEmpty(gathered);
   return { jobs: giveFeedback(request, gathered.step, jobs, index), missing: gathered.missing };
 }
@@ -35,7 +37,12 @@ function refuseEmpty(gathered: Gathered): void {
   if (input !== undefined) refuse(gathered, input, 'missing', null, null);
 }
 
-function finishJob(gathered: Gathered, rule: AnchorRule, draft: JobDraft): PlannedJob {
+function finishJob(
+  gathered: Gathered,
+  rule: AnchorRule,
+  missingOfAll: readonly Loss[],
+  draft: JobDraft,
+): PlannedJob {
   const { request, step } = gathered;
   checkSingle(gathered, draft);
   const lineage = draft.lineage === undefined ? lineageOfMerge(step, draft.inputs) : draft.lineage;
@@ -46,6 +53,7 @@ function finishJob(gathered: Gathered, rule: AnchorRule, draft: JobDraft): Plann
     const ordered = input === rivals ? dealLabels(documents, request) : documents;
     return { name: input.name, ids: ordered.map((document) => document.id) };
   });
+  const missing = missingOfJob(request, missingOfAll, draft.inputs);
   return {
     identity: nameJob(request, draft.distinction),
     stage: request.stageKey,
@@ -61,6 +69,7 @@ function finishJob(gathered: Gathered, rule: AnchorRule, draft: JobDraft): Plann
     anchor: anchor.result,
     sourceGroup: lineage,
     relationships: inheritRelationships(step, request.stageKey, anchor.document),
+    ...(missing.length > 0 && { missing }),
   };
 }
 

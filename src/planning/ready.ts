@@ -28,8 +28,10 @@ export function findReadySteps(request: {
   /** The lanes that take part in this stage. */
   readonly laneIds: readonly string[];
   readonly states: LaneStates;
+  /** Lanes that failed and that the others go on without. */
+  readonly excused?: readonly string[];
 }): Readiness {
-  const { process, stageKey, laneId, laneIds, states } = request;
+  const { process, stageKey, laneId, states, excused = [] } = request;
   const stage = findStage(process, stageKey);
   if (stage === undefined) {
     throw new DialecticError('not_found', `The process has no stage ${stageKey}.`);
@@ -44,7 +46,11 @@ export function findReadySteps(request: {
   for (const step of activeSteps(stage)) {
     if (states[laneId]?.[step.key] !== undefined) continue;
     const into = edges.filter((edge) => edge.to === step.key);
-    const found = into.map((edge) => judgeEdge(edge, step, laneId, laneIds, states));
+    const found = into.map((edge) => {
+      const gone = excused.filter((id) => states[id]?.[edge.from] !== 'done');
+      const lanes = { ids: request.laneIds.filter((id) => !gone.includes(id)), gone: gone.length };
+      return judgeEdge(edge, step, laneId, lanes, states);
+    });
     lists[worst(found)].push(step.key);
   }
   return {
@@ -64,28 +70,28 @@ function judgeEdge(
   edge: Edge,
   step: Step,
   laneId: string,
-  laneIds: readonly string[],
+  lanes: { readonly ids: readonly string[]; readonly gone: number },
   states: LaneStates,
 ): EdgeState {
   const own = states[laneId]?.[edge.from];
   if (own === 'failed' && edge.required && !edge.allLanes) return 'blocked';
   if (own !== 'done' && own !== 'failed') return 'waiting';
   if (!edge.allLanes) return 'open';
-  const others = laneIds.map((id) => states[id]?.[edge.from]);
+  const others = lanes.ids.map((id) => states[id]?.[edge.from]);
   const done = others.filter((state) => state === 'done').length;
   const failed = others.filter((state) => state === 'failed').length;
-  if (edge.required && laneIds.length - failed < lanesNeeded(step, laneIds.length)) {
-    return 'blocked';
-  }
-  return done + failed === laneIds.length ? 'open' : 'waiting_for_lanes';
+  const needed = lanesNeeded(step, lanes.ids.length + lanes.gone, lanes.gone);
+  if (edge.required && lanes.ids.length - failed < needed) return 'blocked';
+  return done + failed === lanes.ids.length ? 'open' : 'waiting_for_lanes';
 }
 
-/** How many of the lanes must have delivered for the step to run. */
+/** How many of the lanes must have delivered for the step to run, where some were excused. */
 export function lanesNeeded(
   step: Pick<Step, 'dependencyPolicy' | 'quorum'>,
   lanes: number,
+  excused = 0,
 ): number {
-  if (step.dependencyPolicy === 'all') return lanes;
+  if (step.dependencyPolicy === 'all') return lanes - excused;
   if (step.dependencyPolicy === 'any') return 1;
-  return Math.min(step.quorum ?? Math.floor(lanes / 2) + 1, lanes);
+  return Math.min(step.quorum ?? Math.floor(lanes / 2) + 1, lanes - excused);
 }

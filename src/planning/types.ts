@@ -29,6 +29,22 @@ export type SourceDocument = {
   readonly relationships: Readonly<Record<string, string>>;
   /** Of feedback: the stage and pass that has to take it up, whatever its steps' inputs name. */
   readonly addressee?: { readonly stage: string; readonly iteration: number } | null;
+  /** What it was written without. */
+  readonly missing?: readonly Loss[];
+};
+
+/** A document that a run goes on without, and why. JSON-serialisable. */
+export type Loss = {
+  readonly iteration: number;
+  readonly stage: string;
+  readonly step: string;
+  readonly document: string;
+  /** The ordinal of the lane that owes it; null where only the branch is known. */
+  readonly lane: number | null;
+  /** The branch it would have belonged to; null where its job was never planned. */
+  readonly lineage: string | null;
+  /** Of the job that failed; null where the planner found it absent. */
+  readonly error: { readonly code: string; readonly message: string } | null;
 };
 
 export type Lane = { readonly id: string; readonly ordinal: number };
@@ -47,6 +63,8 @@ export type PlanRequest = {
   readonly labelSeed?: string;
   /** The current version of everything that exists, in any order. */
   readonly documents: readonly SourceDocument[];
+  /** What the run goes on without; a step does not wait for these, whatever its policy. */
+  readonly losses?: readonly Loss[];
 };
 
 export type AnchorResult =
@@ -89,6 +107,8 @@ export type PlannedJob = {
   readonly sourceGroup: string | null;
   /** Without the key of this stage where the contribution is to be its own anchor. */
   readonly relationships: Readonly<Record<string, string>>;
+  /** What it has to be written without; absent where nothing is. */
+  readonly missing?: readonly Loss[];
 };
 
 /** What a policy other than `all` let the step do without. */

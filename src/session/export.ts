@@ -1,14 +1,18 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
+import { uniteLosses } from '../planning/missing.ts';
+import type { Loss } from '../planning/types.ts';
 import { readWorkItems } from '../planning/work-items.ts';
 import { runningStages } from '../recipe/configure-process.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { addCalls, readCalls } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
+import { readLosses } from './losses.ts';
 import { readQuestions } from './questions.ts';
 import { readSession, type SessionLane, type SessionView } from './read.ts';
 import { listSessions, writeReadme } from './readme.ts';
+import { readStageLanes } from './stages.ts';
 
 /** A document of a session with the places of its files in the exported folder. */
 export type ExportedDocument = {
@@ -24,12 +28,16 @@ export type ExportedDocument = {
   readonly dataPath: string;
   /** What its calls cost; null where a price is unknown. */
   readonly costUsd: number | null;
+  /** What it was written without. */
+  readonly missing: readonly Loss[];
 };
 
 export type ExportedSession = {
   /** Every file by its path within the folder. */
   readonly files: ReadonlyMap<string, string>;
   readonly documents: readonly ExportedDocument[];
+  /** What the pass went on without. */
+  readonly missing: readonly Loss[];
 };
 
 export type DocumentRow = {
@@ -43,6 +51,7 @@ export type DocumentRow = {
   source_group: string | null;
   contribution_id: string | null;
   content: unknown;
+  missing: Loss[];
   markdown: string | null;
   responding_lane_id: string | null;
   chain_id: string | null;
@@ -61,11 +70,13 @@ export async function exportSession(
   const others = await readSiblings(tx, session);
   for (const other of others) await addDebate(tx, other, files);
   const { rows, documents } = await addDebate(tx, session, files);
-  await addProject(tx, session, others, files);
+  const missing = await readMissing(tx, session, documents);
+  await addProject(tx, session, others, files, missing);
   addWorkItems(session, rows, files);
-  const readme = writeReadme(session, documents, rows, await readQuestions(tx, session));
+  const questions = await readQuestions(tx, session);
+  const readme = writeReadme(session, documents, rows, questions, missing);
   files.set(constructPath({ kind: 'project_readme' }), readme + listSessions(others));
-  return { files, documents };
+  return { files, documents, missing };
 }
 
 /** The other sessions of the project, the oldest first. */
@@ -122,7 +133,8 @@ function addDocument(
   row: DocumentRow,
   work: Work,
 ): ExportedDocument {
-  const json = `${JSON.stringify(row.content, null, 2)}\n`;
+  const content = withMissing(row.content, row.missing);
+  const json = `${JSON.stringify(content, null, 2)}\n`;
   const isHeader = row.kind === 'header_context';
   // What the recipe renders is for people; JSON alone is a step on the way.
   const kind = isRendered(session, row) ? 'document' : 'intermediate';
@@ -143,8 +155,24 @@ function addDocument(
     path: path ?? null,
     dataPath,
     costUsd: row.cost_micros === null ? null : row.cost_micros / 1e6,
+    missing: row.missing,
   };
 }
+
+/** What was lost in this pass, and what its documents say that they were written without. */
+async function readMissing(
+  tx: Transaction,
+  session: SessionView,
+  documents: readonly ExportedDocument[],
+): Promise<Loss[]> {
+  const { losses } = await readLosses(tx, session, await readStageLanes(tx, session));
+  const current = documents.filter(({ iteration }) => iteration === session.iteration);
+  return uniteLosses([...losses, ...current.flatMap(({ missing }) => missing)]);
+}
+
+/** The file of a degraded document says so first; `_missing` is no section of any contract. */
+const withMissing = (content: unknown, missing: readonly Loss[]): unknown =>
+  missing.length === 0 ? content : { _missing: missing, ...(content as object) };
 
 function isRendered({ process }: SessionView, row: DocumentRow): boolean {
   const stage = process.stages.find(({ key }) => key === row.stage_key);
@@ -155,7 +183,7 @@ function isRendered({ process }: SessionView, row: DocumentRow): boolean {
 function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]> {
   return tx.query<DocumentRow>(
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
-       d.source_group, d.contribution_id, d.content, b.body as markdown,
+       d.source_group, d.contribution_id, d.content, d.missing, b.body as markdown,
        j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
        case when c.known then c.cost end as cost_micros
      from documents d
@@ -207,6 +235,7 @@ async function addProject(
   session: SessionView,
   others: readonly SessionView[],
   files: Map<string, string>,
+  missing: readonly Loss[],
 ) {
   const { tenantId, projectId, process } = session;
   const [project] = await tx.query<{
@@ -226,6 +255,8 @@ async function addProject(
     otherSessions: others.map(settingsOf),
     process: process.key,
     models: session.lanes.map(({ ordinal, model }) => ({ lane: ordinal, model })),
+    degraded: missing.length > 0,
+    missing,
   };
   const path = constructPath({ kind: 'project_settings' });
   files.set(path, `${JSON.stringify(settings, null, 2)}\n`);

@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import type { Database, Transaction } from '../db/database.ts';
+import { addNotice } from '../db/notices.ts';
 import { readSources } from '../documents/documents.ts';
 import type { ChildJob, JobContext, JobHandler } from '../jobs/context.ts';
-import { readStanding, type StageStanding } from '../jobs/lanes.ts';
+import { readStanding } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
 import { planStep } from '../planning/plan-step.ts';
-import { findReadySteps, type StepState } from '../planning/ready.ts';
-import type { PlannedJob, SourceDocument } from '../planning/types.ts';
+import { findReadySteps } from '../planning/ready.ts';
+import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { DialecticError } from '../platform/errors.ts';
-import type { Process } from '../recipe/types.ts';
 import { canonicalJson } from '../recipe/version.ts';
 import { closeStage } from './advance.ts';
+import { toLaneStates } from './lane-states.ts';
+import { readLosses } from './losses.ts';
+import { degradedNotice } from './missing-text.ts';
 import { readSession, type SessionView } from './read.ts';
 import { planLaneRoots, readStageLanes, type StagePayload } from './stages.ts';
 
@@ -23,35 +26,45 @@ export function createPlanHandler(database: Database): JobHandler {
 /** Starts the lanes; woken again when all of them are over, it closes the stage. */
 async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stage } = job.payload as StagePayload;
-  const { session, roots } = await database.asTenant(job.tenantId, async (tx) => ({
-    session: await readSession(tx, job.tenantId, job.sessionId),
-    roots: await tx.query<{ status: string }>(
-      'select status from jobs where tenant_id = $1 and parent_job_id = $2 and counts',
+  const { session, roots, losses, excused } = await database.asTenant(job.tenantId, async (tx) => {
+    const session = await readSession(tx, job.tenantId, job.sessionId);
+    const roots = await tx.query<{ lane_id: string; status: string }>(
+      'select lane_id, status from jobs where tenant_id = $1 and parent_job_id = $2 and counts',
       [job.tenantId, job.id],
-    ),
-  }));
+    );
+    const stageLanes = await readStageLanes(tx, session);
+    return { session, roots, ...(await readLosses(tx, session, stageLanes)) };
+  });
   if (roots.length === 0) {
     return commit({ children: planLaneRoots(session, stage), next: { waitFor: 'children' } });
   }
-  const lost = roots.filter((root) => root.status !== 'completed').length;
-  if (lost > 0 && !session.allowDegraded) {
+  const lost = roots.filter((root) => root.status !== 'completed');
+  if (lost.some((root) => !excused[stage]?.includes(root.lane_id))) {
     throw new DialecticError(
       'stage_incomplete',
-      `${lost} of ${roots.length} participants failed in stage ${stage}.`,
-      { details: { stage, lost, lanes: roots.length } },
+      `${lost.length} of ${roots.length} participants failed in stage ${stage}.`,
+      { details: { stage, lost: lost.length, lanes: roots.length } },
     );
   }
-  return commit({ write: (tx) => closeStage(tx, session, stage) });
+  const own = losses.filter((loss) => loss.stage === stage);
+  return commit({
+    write: async (tx) => {
+      if (own.length > 0) await addNotice(tx, degradedNotice(session, stage, own));
+      await closeStage(tx, session, stage);
+    },
+  });
 }
 
 /** Plans the steps of a lane that can run now; waits for other lanes where it must. */
 async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
   const view = await database.asTenant(job.tenantId, async (tx) => {
     const session = await readSession(tx, job.tenantId, job.sessionId);
+    const stageLanes = await readStageLanes(tx, session);
     return {
       session,
       standing: await readStanding(tx, job.tenantId, job.stageRunId!),
-      stageLanes: await readStageLanes(tx, session),
+      stageLanes,
+      ...(await readLosses(tx, session, stageLanes)),
       documents: await readSources(tx, job.tenantId, job.sessionId),
       labelSeed: await readLabelSeed(tx, session),
     };
@@ -64,6 +77,7 @@ async function planLane(database: Database, { job, commit }: JobContext): Promis
     laneId: job.laneId!,
     laneIds: stageLanes[stageKey] ?? [],
     states: toLaneStates(session.process, stageKey, standing),
+    excused: view.excused[stageKey] ?? [],
   });
   if (readiness.ready.length > 0) {
     const children = readiness.ready.flatMap((stepKey) => planJobs(job, view, stepKey));
@@ -87,6 +101,7 @@ type LaneView = {
   readonly stageLanes: Readonly<Record<string, readonly string[]>>;
   readonly documents: readonly SourceDocument[];
   readonly labelSeed: string;
+  readonly losses: readonly Loss[];
 };
 
 /** The brief's hash: labels on ballots are the same in every run of one brief. */
@@ -99,7 +114,7 @@ async function readLabelSeed(tx: Transaction, session: SessionView): Promise<str
 }
 
 function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
-  const { session, stageLanes, documents, labelSeed } = view;
+  const { session, stageLanes, documents, labelSeed, losses } = view;
   const { stage: stageKey } = job.payload as StagePayload;
   const lane = session.lanes.find((one) => one.id === job.laneId)!;
   const { jobs } = planStep({
@@ -112,6 +127,7 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     iteration: session.iteration,
     labelSeed,
     documents,
+    losses,
   });
   const stage = session.process.stages.find((one) => one.key === stageKey)!;
   const step = stage.steps.find((one) => one.key === stepKey)!;
@@ -130,19 +146,3 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
 /** What a job was given, so that a change of it shows. */
 const digestInputs = (planned: PlannedJob): string =>
   hash('sha256', canonicalJson(planned.inputs), 'hex');
-
-function toLaneStates(process: Process, stageKey: string, standing: StageStanding) {
-  const steps = process.stages.find((stage) => stage.key === stageKey)!.steps;
-  const states: Record<string, Record<string, StepState>> = {};
-  for (const [laneId, lane] of standing.steps) {
-    const own: Record<string, StepState> = {};
-    for (const { key } of steps) {
-      const state = lane.get(key);
-      if (state === 'completed') own[key] = 'done';
-      else if (state === 'failed' || lane.has('*')) own[key] = 'failed';
-      else if (state === 'running') own[key] = 'planned';
-    }
-    states[laneId] = own;
-  }
-  return states;
-}

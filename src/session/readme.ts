@@ -1,6 +1,8 @@
+import type { Loss } from '../planning/types.ts';
 import { runningStages } from '../recipe/configure-process.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
+import { missingSection } from './missing-text.ts';
 import type { Question } from './questions.ts';
 import type { SessionView } from './read.ts';
 import { describeQuestions } from './readme-questions.ts';
@@ -13,11 +15,13 @@ export function writeReadme(
   documents: readonly ExportedDocument[],
   rows: readonly DocumentRow[],
   questions: readonly Question[],
+  missing: readonly Loss[],
 ): string {
   const { process, lanes, chosenLaneId, chosenBy, iteration } = session;
   const chosen = lanes.find((lane) => lane.id === chosenLaneId);
   const lines = [`# ${process.name}`, '', process.description, ''];
   lines.push(`Session \`${session.id}\`, pass ${iteration}, ${describeStanding(session)}.`, '');
+  lines.push(...missingSection(session, missing));
   lines.push(...howToGoOn(session));
   const names = lanes.map(({ ordinal, model }) => `- Lane ${ordinal}: \`${model}\``);
   lines.push('## Participants', '', ...names, '');
@@ -54,8 +58,8 @@ export function writeReadme(
     if (own.length > 0) lines.push(`## ${stage.name}`, '', ...own.map(link), '');
   }
   if (vote) lines.push('## How the lanes voted', '', ...describeVote(vote), '');
-  const missing = rows.length === 0 ? ['Nothing has been written yet.', ''] : [];
-  return `${[...lines, ...missing].join('\n').trimEnd()}\n`;
+  const empty = rows.length === 0 ? ['Nothing has been written yet.', ''] : [];
+  return `${[...lines, ...empty].join('\n').trimEnd()}\n`;
 }
 
 /** A run that stopped where it was asked to is not over. */

@@ -66,23 +66,19 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
   );
 }
 
-/** The lanes that take part in each stage: all, those that came through, or the one writer. */
+/** The lanes that take part in each stage of the pass, whether or not they came through. */
 export async function readStageLanes(
   tx: Transaction,
   session: SessionView,
 ): Promise<Record<string, readonly string[]>> {
-  const rows = await tx.query<{ stage_key: string; lane_id: string; status: string }>(
-    `select r.stage_key, j.lane_id, j.status from jobs j
+  const rows = await tx.query<{ stage_key: string; lane_id: string }>(
+    `select r.stage_key, j.lane_id from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      where j.tenant_id = $1 and j.session_id = $2 and j.role = 'lane' and r.iteration = $3`,
     [session.tenantId, session.id, session.iteration],
   );
   const lanes: Record<string, string[]> = {};
-  for (const row of rows) {
-    const gone = session.allowDegraded && ['failed', 'cancelled'].includes(row.status);
-    const list = (lanes[row.stage_key] ??= []);
-    if (!gone) list.push(row.lane_id);
-  }
+  for (const row of rows) (lanes[row.stage_key] ??= []).push(row.lane_id);
   return lanes;
 }
 

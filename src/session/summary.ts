@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Transaction } from '../db/database.ts';
+import type { Loss } from '../planning/types.ts';
 import { type Chosen, tellChoice } from './choice-text.ts';
-import type { ExportedDocument } from './export.ts';
+import type { ExportedSession } from './export.ts';
+import { describeMissing } from './missing-text.ts';
 import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 import { type VoteView, viewVote } from './vote-view.ts';
@@ -46,14 +48,18 @@ export type RunResult = {
     /** Null where the price of a model is unknown. */
     readonly costUsd: number | null;
   };
+  /** Whether the run went on without documents that it should have. */
   readonly degraded: boolean;
+  readonly missing: readonly Loss[];
+  /** The same in sentences. */
+  readonly missingText: readonly string[];
   readonly failures: readonly string[];
 };
 
 export async function summarise(
   tx: Transaction,
   session: SessionView,
-  documents: readonly ExportedDocument[],
+  { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
   folder: string | undefined,
 ): Promise<RunResult> {
   const key = [session.tenantId, session.id];
@@ -68,11 +74,6 @@ export async function summarise(
        case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
          else coalesce(sum(cost_micros), 0)::int8 end as cost
      from model_calls where tenant_id = $1 and session_id = $2`,
-    key,
-  );
-  const [stages] = await tx.query<{ degraded: boolean }>(
-    `select coalesce(bool_or(degraded), false) as degraded from stage_runs
-     where tenant_id = $1 and session_id = $2`,
     key,
   );
   const failures = await tx.query<{ message: string }>(
@@ -103,6 +104,7 @@ export async function summarise(
       path: document.path && place(document.path),
       dataPath: place(document.dataPath),
       costUsd: document.costUsd,
+      degraded: document.missing.length > 0,
     })),
     ...viewChoice(session),
     usage: {
@@ -111,7 +113,9 @@ export async function summarise(
       cachedInputTokens: usage!.cached,
       costUsd: usage!.cost === null ? null : usage!.cost / 1e6,
     },
-    degraded: stages!.degraded,
+    degraded: missing.length > 0,
+    missing,
+    missingText: describeMissing(session, missing),
     failures: failures.map(({ message }) => message),
   };
 }

@@ -64,6 +64,7 @@ documents.content json
 documents.markdown_hash text
 documents.created_at timestamp with time zone not null default app_now()
 documents.anchor_id uuid default ((relationships ->> stage_key))::uuid
+documents.missing jsonb not null default '[]'::jsonb
 entries.tenant_id uuid not null
 entries.posting_id bigint not null
 entries.account_id uuid not null

@@ -50,9 +50,9 @@ export async function runPartly(place: Place, { provider, writes, ...run }: Part
 export const readOutcome = ({ database, tenantId }: Place, sessionId: string) =>
   database.asTenant(tenantId, async (tx) => {
     const session = await readSession(tx, tenantId, sessionId);
-    const { files, documents } = await exportSession(tx, session);
-    const result = await summarise(tx, session, documents, undefined);
-    return { session, result, readme: files.get('project_readme.md')! };
+    const exported = await exportSession(tx, session);
+    const result = await summarise(tx, session, exported, undefined);
+    return { session, result, readme: exported.files.get('project_readme.md')! };
   });
 
 /** A document in which every text names its key and its lane. */

@@ -40,8 +40,11 @@ export async function runUntil(
   await withWorker(
     database,
     handlers,
-    () =>
-      expect.poll(() => statusOf(database, place), { timeout: 110_000, interval: 50 }).toBe(status),
+    async () => {
+      const waiting = { timeout: 110_000, interval: 50 };
+      await expect.poll(() => statusOf(database, place), waiting).not.toBe('running');
+      expect(await statusOf(database, place)).toBe(status);
+    },
     { concurrency: 20, pollMs: 200 },
   );
 }

@@ -1,0 +1,20 @@
+import type { StageStanding } from '../jobs/lanes.ts';
+import type { StepState } from '../planning/ready.ts';
+import type { Process } from '../recipe/types.ts';
+
+/** Where each lane of a stage stands, as planning sees it; what a lost lane left open has failed. */
+export function toLaneStates(process: Process, stageKey: string, standing: StageStanding) {
+  const steps = process.stages.find((stage) => stage.key === stageKey)!.steps;
+  const states: Record<string, Record<string, StepState>> = {};
+  for (const [laneId, lane] of standing.steps) {
+    const own: Record<string, StepState> = {};
+    for (const { key } of steps) {
+      const state = lane.get(key);
+      if (state === 'completed') own[key] = 'done';
+      else if (state === 'failed' || lane.has('*')) own[key] = 'failed';
+      else if (state === 'running') own[key] = 'planned';
+    }
+    states[laneId] = own;
+  }
+  return states;
+}
