@@ -28,16 +28,18 @@ import {
 } from '../src/recipe/validate.ts';
 import { readFolder } from './recipes/read-folder.ts';
 import { sampleDocument, sampleFacts, sampleJob, sampleLabel } from './recipes/sample.ts';
+import { debateAlone } from './recipes/shipped.ts';
 
 const read = (name: string): Map<string, string> =>
   readFolder(fileURLToPath(new URL(join('../recipes', name), import.meta.url)));
 const softwarePlan = loadProcess(read('software-plan'));
 const decisionMemo = loadProcess(read('decision-memo'));
 const research = parseStage(read('research')).value!;
+const debate = debateAlone(softwarePlan);
 const withResearch = insertStage(softwarePlan, research, { before: 'thesis' });
 
 type Place = { readonly process: Process; readonly stage: Stage; readonly step: Step };
-const places: [string, Place][] = [withResearch, decisionMemo].flatMap((process) =>
+const all: [string, Place][] = [withResearch, decisionMemo].flatMap((process) =>
   process.stages.flatMap((stage) =>
     stage.steps.map((step): [string, Place] => [
       `${process.key}/${stage.key}/${step.output.documentKey}`,
@@ -45,10 +47,13 @@ const places: [string, Place][] = [withResearch, decisionMemo].flatMap((process)
     ]),
   ),
 );
-const rendered = places.filter(([, { step }]) => step.output.template !== null);
+const places = all.filter(([, { step }]) => step.compute === null);
+const rendered = all.filter(([, { step }]) => step.output.template !== null);
 const DEBATED = ['thesis', 'antithesis'];
 const fromDebate = (input: StepInput): boolean =>
-  input.documentKey !== null && DEBATED.includes(input.stage ?? '');
+  input.documentKey !== null &&
+  input.documentKey !== 'demands' &&
+  DEBATED.includes(input.stage ?? '');
 const isRequired = (_node: ContractNode, key: string, parent: ContractNode): boolean =>
   parent.required?.includes(key) ?? false;
 /** The leaves of a document that its text does not show. */
@@ -57,7 +62,9 @@ const findLost = (text: string, leaves: readonly string[]): string[] => {
   return leaves.filter((leaf) => !line.includes(leaf));
 };
 const planSteps = (key: string): readonly Step[] =>
-  softwarePlan.stages.find((stage) => stage.key === key)!.steps;
+  softwarePlan.stages
+    .find((stage) => stage.key === key)!
+    .steps.filter(({ compute }) => compute === null);
 
 describe('the shipped recipes', () => {
   test.each(['software-plan', 'decision-memo'])('%s has no defect', (name) => {
@@ -69,12 +76,11 @@ describe('the shipped recipes', () => {
   });
 
   test('inserted before thesis, research is valid and adds four calls for each lane', () => {
-    expect(withResearch.stages.map((stage) => stage.key).slice(0, 2)).toEqual([
-      'research',
-      'thesis',
-    ]);
-    expect(validateForRun(withResearch, 2)).toEqual([]);
-    expect(expectedCounts(withResearch, 2).calls).toBe(104 + 8);
+    const inserted = debateAlone(withResearch);
+    const keys = inserted.stages.map((stage) => stage.key);
+    expect(keys.slice(0, 2)).toEqual(['research', 'thesis']);
+    expect(validateForRun(inserted, 2)).toEqual([]);
+    expect(expectedCounts(inserted, 2).calls).toBe(104 + 8);
   });
 
   test('thesis can be made to read what research found', () => {
@@ -88,7 +94,7 @@ describe('the shipped recipes', () => {
     const inputs = [...header.inputs, ...added];
     const changed = overrideStep(withResearch, 'thesis', header.key, { inputs });
     expect(validateProcess(changed)).toEqual([]);
-    expect(expectedCounts(changed, 3).calls).toBe(237 + 12);
+    expect(expectedCounts(debateAlone(changed), 3).calls).toBe(237 + 12);
   });
 
   test('no text names a model or its maker', () => {
@@ -103,22 +109,22 @@ describe('the shipped recipes', () => {
 
 describe('the calls of a run', () => {
   test.each([
-    [1, 33, 18],
-    [2, 104, 46],
-    [3, 237, 84],
-    [5, 785, 190],
+    [1, 33, 20],
+    [2, 104, 50],
+    [3, 237, 90],
+    [5, 785, 200],
   ])(
     'software-plan with %i lanes makes %i calls and %i rendered documents',
     (lanes, calls, renders) => {
-      expect(validateForRun(softwarePlan, lanes)).toEqual([]);
-      expect(expectedCounts(softwarePlan, lanes)).toMatchObject({ calls, renders });
+      expect(validateForRun(debate, lanes)).toEqual([]);
+      expect(expectedCounts(debate, lanes)).toMatchObject({ calls, renders });
     },
   );
 
   test('the steps of software-plan are shared out as designed', () => {
-    const { byStage, steps } = expectedCounts(softwarePlan, 3);
-    expect(steps).toHaveLength(33);
-    expect(byStage).toEqual({
+    const { byStage, steps } = expectedCounts(debate, 3);
+    expect(steps.filter(({ calls }) => calls > 0)).toHaveLength(33);
+    expect(byStage).toMatchObject({
       thesis: 15,
       antithesis: 63,
       synthesis: 135,
@@ -145,8 +151,8 @@ describe('the steps of software-plan', () => {
   });
 
   test('read across lanes what is debated, and nothing else', () => {
-    for (const stage of softwarePlan.stages) {
-      for (const step of stage.steps) {
+    for (const stage of debate.stages) {
+      for (const step of stage.steps.filter(({ compute }) => compute === null)) {
         const across = step.inputs.filter((input) => input.scope === 'all');
         const others = across.filter((input) => !fromDebate(input));
         const rivals = step.output.documentKey === 'advisor_recommendations';
@@ -197,14 +203,15 @@ describe('the steps of software-plan', () => {
   });
 
   test('guide every document of a stage by a plan, but for ballots and what only merges', () => {
-    for (const stage of softwarePlan.stages) {
+    for (const stage of debate.stages) {
       const guided = stage.steps
         .filter((step) => step.jobType === 'PLAN')
         .flatMap((step) => {
           return stepsGuidedBy(stage, step).map((one) => one.key);
         });
       const unguided = stage.steps
-        .filter((step) => step.jobType === 'EXECUTE' && step !== findBallotStep(softwarePlan))
+        .filter(({ jobType, compute }) => jobType === 'EXECUTE' && compute === null)
+        .filter((step) => step.key !== findBallotStep(softwarePlan)?.key)
         .filter((step) => !guided.includes(step.key))
         .map((step) => step.granularity);
       expect(new Set(unguided)).toEqual(new Set(stage.key === 'synthesis' ? ['per_model'] : []));
@@ -266,7 +273,7 @@ test('every seed prompt holds the request', () => {
   }
 });
 
-describe.each(places)('the contract of %s', (_, { stage, step }) => {
+describe.each(all)('the contract of %s', (_, { stage, step }) => {
   const contract = contractOf(stage, step)!;
 
   test('tells a writer what belongs into every section and field', () => {

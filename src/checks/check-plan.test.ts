@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bakeryPlan, type RawPlan, readPlan } from '../../test/checks/bakery-plan.ts';
+import { CHECKS } from '../recipe/types.ts';
 import { checkPlan } from './check-plan.ts';
-import { PROBLEM_CODES } from './problem.ts';
 
 type Raw = Record<string, unknown>;
 type Fault = {
@@ -192,6 +192,8 @@ describe('beside those', () => {
 
   test('every code is tried here', () => {
     const tried = FAULTS.flatMap(({ found }) => found.map((name) => name.split(' ')[0]!));
-    expect(new Set([...tried, 'demand_unknown', 'id_duplicate'])).toEqual(new Set(PROBLEM_CODES));
+    expect(new Set([...tried, 'demand_unknown', 'id_duplicate', 'too_long'])).toEqual(
+      new Set(CHECKS),
+    );
   });
 });

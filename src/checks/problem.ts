@@ -1,20 +1,8 @@
+import { CHECKS, type Check } from '../recipe/types.ts';
 import { compareIds, compareTexts } from './ids.ts';
 
-/** The kinds of faults that code finds in a plan, the gravest first. */
-export const PROBLEM_CODES = [
-  'effort_over_limit',
-  'cost_over_budget',
-  'week_impossible',
-  'need_cycle',
-  'need_unknown',
-  'demand_without_work',
-  'finding_unanswered',
-  'figure_changed',
-  'demand_unknown',
-  'id_duplicate',
-  'field_missing',
-] as const;
-export type ProblemCode = (typeof PROBLEM_CODES)[number];
+/** The kinds of faults that code finds in a plan; recipes list them, the gravest first. */
+export type ProblemCode = Exclude<Check, 'too_long'>;
 
 /** One fault, for the writer who mends it and for the reader of the first page. */
 export type Problem = {
@@ -27,7 +15,7 @@ export type Problem = {
 
 /** The gravest first, then by subject: W2 before W10. */
 export function compareProblems(a: Problem, b: Problem): number {
-  const grave = PROBLEM_CODES.indexOf(a.code) - PROBLEM_CODES.indexOf(b.code);
+  const grave = CHECKS.indexOf(a.code) - CHECKS.indexOf(b.code);
   return grave || compareIds(a.subject, b.subject) || compareTexts(a.message, b.message);
 }
 

@@ -20,9 +20,7 @@ export function expectSteps(
   const { process, lanes, untilStage, writerLaneId } = session;
   const models = lanes.map(({ model }) => model);
   const writer = lanes.findIndex(({ id }) => id === writerLaneId) + 1;
-  const calls = foreseeCalls({ process, models, untilStage, writer }).filter(
-    ({ step }) => step.compute === null,
-  );
+  const calls = foreseeCalls({ process, models, untilStage, writer });
   const steps = Map.groupBy(calls, ({ job }) => `${job.stage}/${job.step}`);
   return new Map([...steps].map(([step, own]) => [step, own.length]));
 }

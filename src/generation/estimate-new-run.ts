@@ -7,7 +7,7 @@ import type { NewRun } from '../session/start.ts';
 import { estimateRun } from '../wallet/estimate.ts';
 import { readHistory } from '../wallet/estimate-history.ts';
 import { gatherModelFacts, PLAIN_MODEL } from '../wallet/estimate-models.ts';
-import { foreseeCalls } from '../wallet/estimate-plan.ts';
+import { foreseeDocuments } from '../wallet/estimate-plan.ts';
 import type { Estimate } from '../wallet/estimate-types.ts';
 import { createPromptMeter } from './expected-prompts.ts';
 
@@ -18,7 +18,7 @@ export async function estimateNewRun(
   config: ModelsConfig,
 ): Promise<Estimate> {
   const { process, models, tenantId } = run;
-  const calls = foreseeCalls(run);
+  const calls = foreseeDocuments(run);
   const counter = await loadTokenCounter();
   const count = (text: string): number => counter.count(PLAIN_MODEL, text);
   const history = await database.asTenant(tenantId, (tx) =>

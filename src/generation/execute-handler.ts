@@ -8,6 +8,7 @@ import { type DialecticError, toDialecticError, withDetails } from '../platform/
 import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
+import { commitComputed } from './compute.ts';
 import { keepReceived } from './keep-received.ts';
 import { reserveCall } from './reserve.ts';
 import { settleTurn, UNKNOWN_USAGE } from './settle.ts';
@@ -31,6 +32,7 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
       const result = { text, finishReason: 'interrupted' as const, usage: UNKNOWN_USAGE };
       return settleTurn(context, { view, callId, result, abandoned: true }, config);
     }
+    if (view.assembly.step.compute !== null) return commitComputed(context, view.assembly);
     const wanted = assembleRequest(view.assembly);
     const reserved = await reserveCall(deps, context, wanted, purposeOf(view.standing));
     if (!reserved) return;

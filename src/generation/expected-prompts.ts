@@ -9,8 +9,8 @@ import type { ForeseenCall } from '../wallet/estimate-plan.ts';
 import { asAnswer, expectContent } from '../wallet/estimate-sizes.ts';
 import type { PromptMeter, PromptParts } from '../wallet/estimate-types.ts';
 import { assembleRequest } from './assemble.ts';
+import { documentText } from './document-text.ts';
 import type { JobInput } from './inputs.ts';
-import { renderDocument } from './render-document.ts';
 
 /** What the measuring of one run shares. */
 type Bench = {
@@ -110,7 +110,7 @@ function titleOf(author: ForeseenCall | undefined, type: JobInput['type']): stri
   return type === 'seed_prompt' ? 'The request' : type;
 }
 
-/** What a document adds to a prompt: Markdown where it is rendered, else JSON. */
+/** What a document adds to a prompt. */
 function countReading(bench: Bench, { author, type }: ForeseenInput): number {
   const { process, facts, counter, remember } = bench;
   const count = (text: string): number => counter.count(PLAIN_MODEL, text);
@@ -119,9 +119,7 @@ function countReading(bench: Bench, { author, type }: ForeseenInput): number {
   return remember(`reading ${type} ${placeOf(author)}`, () => {
     const content = contentOf(bench, author);
     const { stage, step } = author;
-    const isText = type === 'document' && step.output.template !== null;
-    const markdown = isText ? renderDocument(process, stage, step, content) : undefined;
-    return count(markdown ?? JSON.stringify(content, null, 1));
+    return count(documentText(process, stage, step, type, content));
   });
 }
 

@@ -1,15 +1,16 @@
+import type { PlanDocument } from '../checks/gather-plan.ts';
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
-import { optionLabel } from '../planning/deal-labels.ts';
-import type { PlannedJob } from '../planning/types.ts';
+import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
+import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import type { PromptInput } from '../recipe/prompt.ts';
-import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
+import type { Contract, Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
+import { documentText } from './document-text.ts';
 import { stripFields } from './fill-fields.ts';
-import { renderDocument } from './render-document.ts';
 
 /** One input of a job: how the prompt calls it, and its text. */
 export type JobInput = PromptInput & {
@@ -21,6 +22,11 @@ export type JobInput = PromptInput & {
   readonly order: string;
   readonly text: string;
   readonly content: unknown;
+  /** For what a step made: what describes its content, and who wrote it, which no prompt says. */
+  readonly contract?: Contract;
+  readonly writer?: string;
+  /** For a ballot: the label under which it speaks of the reading lane's own plan. */
+  readonly ownLabel?: string;
 };
 
 type Row = {
@@ -30,6 +36,8 @@ type Row = {
   step_key: string | null;
   document_key: string | null;
   identity: string;
+  lane_id: string | null;
+  inputs: PlannedInput[];
   content: unknown;
   markdown_hash: string | null;
 };
@@ -40,7 +48,7 @@ export async function loadInputs(
   session: SessionView,
   planned: PlannedJob,
 ): Promise<JobInput[]> {
-  const { process, tenantId } = session;
+  const { process } = session;
   const stage = process.stages.find((one) => one.key === planned.stage)!;
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const rivals = rivalsInput(process, step);
@@ -53,7 +61,7 @@ export async function loadInputs(
     const readers = input ? countReaders(stage, input) : 0;
     for (const [index, id] of ids.entries()) {
       const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
-      const one = await loadOne(tx, tenantId, process, id, type);
+      const one = await loadOne(tx, session, planned.laneId, id, type);
       // Rivals stand in the order of their labels, not of their lanes.
       const place = `${one.order.split('/')[0]}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? place : one.order;
@@ -82,15 +90,17 @@ type Loaded = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'>;
 
 async function loadOne(
   tx: Transaction,
-  tenantId: string,
-  process: Process,
+  session: SessionView,
+  laneId: string,
   id: string,
   type: JobInput['type'],
 ): Promise<Loaded> {
+  const { process, tenantId } = session;
   if (type === 'feedback') return loadFeedback(tx, tenantId, process, id);
   if (type === 'project_resource') return loadResource(tx, tenantId, id);
   const [row] = await tx.query<Row>(
-    `select id, kind, stage_key, step_key, document_key, identity, content, markdown_hash
+    `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
+       content, markdown_hash
      from documents where tenant_id = $1 and id = $2`,
     [tenantId, id],
   );
@@ -103,13 +113,31 @@ async function loadOne(
   }
   const stage = process.stages[at]!;
   const step = stage.steps.find((one) => one.key === row!.step_key)!;
-  const content = stripFields(contractOf(stage, step)!, row!.content);
+  const contract = contractOf(stage, step)!;
+  const content = stripFields(contract, row!.content);
   // Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet.
-  const text =
-    type === 'document' && step.output.template !== null
-      ? renderDocument(process, stage, step, content as Record<string, unknown>)
-      : JSON.stringify(content, null, 1);
-  return { ...base, title: describeDocument(stage, step).title, text, content };
+  const body = documentText(process, stage, step, type, content as Record<string, unknown>);
+  const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row!.inputs) : [];
+  const ownLabel = await findOwnLabel(tx, tenantId, laneId, rivals);
+  // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
+  const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
+  const writer = session.lanes.find(({ id: lane }) => lane === row!.lane_id)?.model ?? '';
+  const { title } = describeDocument(stage, step);
+  return { ...base, title, text, content, contract, writer, ...(ownLabel && { ownLabel }) };
+}
+
+async function findOwnLabel(
+  tx: Transaction,
+  tenantId: string,
+  laneId: string,
+  rivals: readonly string[],
+): Promise<string | undefined> {
+  if (rivals.length < 2) return undefined;
+  const [own] = await tx.query<{ id: string }>(
+    'select id from documents where tenant_id = $1 and id = any ($2) and lane_id = $3',
+    [tenantId, rivals, laneId],
+  );
+  return own && optionLabel(rivals.indexOf(own.id));
 }
 
 type FeedbackRow = {
@@ -154,3 +182,9 @@ async function loadResource(tx: Transaction, tenantId: string, id: string): Prom
   const order = `000/${row!.kind}/${row!.name}`;
   return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
 }
+
+/** Inputs that steps made, with the contract that says where their records are. */
+export const planDocuments = (inputs: readonly JobInput[]): PlanDocument[] =>
+  inputs.flatMap(({ title, contract, content, text }) =>
+    contract ? [{ title, contract, content, text }] : [],
+  );

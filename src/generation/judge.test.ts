@@ -18,6 +18,7 @@ const turn = (text: string, over: Partial<Judged> & { finish?: string } = {}) =>
     sections: ['summary', 'risks'],
     given: [],
     limit: { maxTurns: 50, maxIdleTurns: 3, maxChars: 1_000 },
+    findDefects: () => [],
     ...over,
   });
 
@@ -39,18 +40,26 @@ describe('a turn', () => {
   });
 
   test('that brings a ballot nobody can count is asked for once more, then taken', () => {
-    const problem = { path: 'rankings', message: 'does not rank A and B.' };
-    const spoilt = { findUnreadable: () => [problem] };
+    const spoilt = { findDefects: () => ['`rankings` does not rank A and B.'] };
     const first = turn(WHOLE, { ...spoilt, state: { ...FIRST_TURN, repairs: 1 } });
     expect(first).toEqual({
       kind: 'repair',
       problems: '- `rankings` does not rank A and B.',
-      state: { turns: 0, idle: 0, repairs: 1, unread: 1 },
+      state: { turns: 0, idle: 0, repairs: 1, mended: 1 },
     });
-    const state = { turns: 0, idle: 0, repairs: 1, unread: 1 };
-    expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, unread: 1 } });
+    const state = { turns: 0, idle: 0, repairs: 1, mended: 1 };
+    expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, mended: 1 } });
     expect(turn(WHOLE, { ...spoilt, state })).toEqual({ kind: 'document', content });
-    expect(turn(WHOLE, { findUnreadable: () => [] })).toEqual({ kind: 'document', content });
+    expect(turn(WHOLE, { findDefects: () => [] })).toEqual({ kind: 'document', content });
+  });
+
+  test('that states only changes is laid over the document that it extends', () => {
+    const extended = { summary: 'Old.', risks: ['Rain.'] };
+    const judged = turn(JSON.stringify({ summary: content.summary }), { extended });
+    expect(judged).toEqual({
+      kind: 'document',
+      content: { summary: content.summary, risks: ['Rain.'] },
+    });
   });
 
   test('that ends early goes on, whatever reason the provider gives', () => {

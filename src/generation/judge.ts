@@ -1,13 +1,9 @@
 import type { ModelResult } from '../models/types.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
-import {
-  type ContractProblem,
-  type ContractSchema,
-  checkContract,
-  describeProblems,
-} from './check-contract.ts';
+import { type ContractSchema, checkContract, describeProblems } from './check-contract.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
+import { mergeOver } from './merge-over.ts';
 import { parseOutput } from './parse-output.ts';
 
 /** Where a chain of calls for one document stands; travels in the payload of its next link. */
@@ -16,14 +12,14 @@ export type ChainState = {
   /** Turns in a row that added nothing. */
   readonly idle: number;
   readonly repairs: number;
-  /** How often a ballot was asked for again because it could not be read. */
-  readonly unread?: number;
+  /** How often the document was asked for again because of defects beyond its contract. */
+  readonly mended?: number;
 };
 
 export const FIRST_TURN: ChainState = { turns: 0, idle: 0, repairs: 0 };
 const MOST_REPAIRS = 2;
-/** A ballot that cannot be read is asked for once more; then it is kept and not counted. */
-const MOST_UNREAD = 1;
+/** Defects beyond the contract go back to the writer once; then the document is kept with them. */
+const MOST_MENDED = 1;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
 
@@ -47,13 +43,15 @@ export type Judged = {
   /** What the model was shown; an answer that only repeats it is refused. */
   readonly given: readonly unknown[];
   readonly limit: ContinuationLimit;
-  /** For ballots: what keeps a document that fulfils its contract from being counted. */
-  readonly findUnreadable?: (content: JsonRecord) => readonly ContractProblem[];
+  /** What is still wrong with a document that fulfils its contract, one line for each defect. */
+  readonly findDefects: (content: JsonRecord) => readonly string[];
+  /** The document of which the answer states only the changes. */
+  readonly extended?: JsonRecord;
 };
 
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
 export function judge(judged: Judged): Verdict {
-  const { soFar, result, contract, sections } = judged;
+  const { soFar, result, contract, sections, extended } = judged;
   if (result.finishReason === 'content_filter') {
     return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
   }
@@ -62,21 +60,23 @@ export function judge(judged: Judged): Verdict {
   if (kind === 'refused') return goOn(judged, text);
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
-    const check = checkContract(contract, parsed.content, judged.given);
-    if (check.kind === 'valid') return accept(judged, parsed.content);
+    const content = extended ? mergeOver(extended, parsed.content) : parsed.content;
+    const check = checkContract(contract, content, judged.given);
+    if (check.kind === 'valid') return accept(judged, content);
     return askAgain(judged, describeProblems(check.problems));
   }
   const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
 }
 
-/** A spoilt ballot must not cost the lane its place: after one more try it is taken as it is. */
-function accept({ state, findUnreadable }: Judged, content: JsonRecord): Verdict {
-  const problems = findUnreadable?.(content) ?? [];
-  const unread = state.unread ?? 0;
-  if (problems.length === 0 || unread >= MOST_UNREAD) return { kind: 'document', content };
-  const next = { ...FIRST_TURN, repairs: state.repairs, unread: unread + 1 };
-  return { kind: 'repair', problems: describeProblems(problems), state: next };
+/** A spoilt ballot or a plan that does not add up must not cost the lane its place. */
+function accept({ state, findDefects }: Judged, content: JsonRecord): Verdict {
+  const mended = state.mended ?? 0;
+  const defects = mended < MOST_MENDED ? findDefects(content) : [];
+  if (defects.length === 0) return { kind: 'document', content };
+  const problems = defects.map((defect) => `- ${defect}`).join('\n');
+  const next = { ...FIRST_TURN, repairs: state.repairs, mended: mended + 1 };
+  return { kind: 'repair', problems, state: next };
 }
 
 /** The limits are on turns without progress and on size: a model may need many turns. */

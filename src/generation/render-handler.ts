@@ -1,9 +1,10 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
-import type { JobHandler } from '../jobs/context.ts';
+import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
+import type { Assembly } from './assemble.ts';
 import { withFrontMatter } from './front-matter.ts';
 import { renderDocument } from './render-document.ts';
 
@@ -21,6 +22,13 @@ type DocumentRow = {
   missing: Loss[];
   content: Record<string, unknown>;
 };
+
+/** The RENDER job of a document, where the recipe renders it. */
+export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>): ChildJob[] {
+  if (step.output.template === null) return [];
+  const { identity, documentKey } = planned;
+  return [{ type: 'RENDER', stepKey: step.key, payload: { identity, documentKey } }];
+}
 
 /** RENDER jobs: the Markdown of a document, with the facts of its making before it. */
 export function createRenderHandler(database: Database): JobHandler {

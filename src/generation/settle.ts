@@ -1,19 +1,19 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
-import type { ChildJob, Effects, JobContext } from '../jobs/context.ts';
+import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { ModelResult, TokenUsage } from '../models/types.ts';
-import { rivalsByLabel } from '../planning/deal-labels.ts';
-import { readBallot } from '../planning/read-ballot.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
 import { type CallEnd, dropCall, endCall } from './calls.ts';
 import type { ChainView, ExecutePayload } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
+import { findDefects } from './find-defects.ts';
+import type { JsonRecord } from './json-reader.ts';
 import { judge, type Verdict } from './judge.ts';
+import { renderJobs } from './render-handler.ts';
 
 /** What came of a request; `abandoned` where this side ended it: its process died or was stopped. */
 export type Turn = {
@@ -74,6 +74,7 @@ function firstOfText({ standing, chunks }: ChainView): string | undefined {
 function judgeTurn({ view, result, abandoned }: Turn): Verdict {
   const { stage, step, planned, inputs } = view.assembly;
   const { state, problems, soFar } = view.standing;
+  const base = inputs.find(({ name }) => name === step.extends)?.content;
   const verdict = judge({
     soFar: problems === null ? soFar : '',
     result,
@@ -82,10 +83,14 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
     sections: describeDocument(stage, step).sections.map((section) => section.key),
     given: inputs
       // An earlier version of the same document may well be right as it stands.
-      .filter((input) => input.content !== null && input.document_key !== planned.documentKey)
+      .filter(
+        ({ name, content, document_key }) =>
+          content !== null && document_key !== planned.documentKey && name !== step.extends,
+      )
       .map(({ content }) => content),
     limit: step.continuation,
-    ...ballotCheck(view.assembly),
+    findDefects: (content) => findDefects(view.assembly, content),
+    ...(base !== undefined && { extended: base as JsonRecord }),
   });
   const cut =
     verdict.kind === 'continue' ||
@@ -94,24 +99,9 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
   return abandoned && cut ? { kind: 'continue', state } : verdict;
 }
 
-/** On a ballot the answer must also rank every rival that was shown, by its label. */
-function ballotCheck({ session: { process }, step, planned }: Assembly) {
-  if (rivalsInput(process, step) === undefined) return {};
-  const rivals = rivalsByLabel(process, planned.inputs);
-  if (rivals.length < 2) return {};
-  const findUnreadable = (content: unknown) =>
-    readBallot(process.convergence!, content, rivals).problems;
-  return { findUnreadable };
-}
-
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {
-  const { planned, step } = assembly;
-  if (verdict.kind === 'document') {
-    const { identity, documentKey } = planned;
-    const payload = { identity, documentKey };
-    const render: ChildJob = { type: 'RENDER', stepKey: step.key, payload };
-    return step.output.template === null ? {} : { children: [render] };
-  }
+  const { planned } = assembly;
+  if (verdict.kind === 'document') return { children: renderJobs(assembly) };
   if (verdict.kind === 'give-up') {
     const message = `The document ${planned.documentKey} did not come about: ${verdict.reason}`;
     const details = { model: assembly.model, stage: planned.stage, document: planned.documentKey };

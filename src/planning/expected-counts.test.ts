@@ -10,7 +10,8 @@ const formula = (n: number): number => 5 * n + 7 * n ** 2 + n * (9 + 4 * n ** 2)
 describe('expectedCounts', () => {
   test('the five stages are a valid recipe of 33 steps', () => {
     expect(validateProcess(process)).toEqual([]);
-    expect(process.stages.flatMap((stage) => stage.steps)).toHaveLength(33);
+    const steps = process.stages.flatMap((stage) => stage.steps);
+    expect(steps.filter(({ compute }) => compute === null)).toHaveLength(33);
   });
 
   test.each([

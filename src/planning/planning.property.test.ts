@@ -44,16 +44,18 @@ function buildRecipe(seeds: readonly (readonly StepSeed[])[]): Process {
 }
 
 function buildStep(stageKey: string, key: string, seed: StepSeed, made: Made[]): Step {
-  const jobType = seed.plan ? 'PLAN' : 'EXECUTE';
   const chosen = [
     ...new Set(seed.sources.map((one) => made[one % Math.max(made.length, 1)])),
   ].filter((one) => one !== undefined);
+  // A step that reads nothing but its seed prompt has no anchor unless it makes a header.
+  const plan = seed.plan || chosen.length === 0;
+  const jobType = plan ? 'PLAN' : 'EXECUTE';
   const scope = seed.all ? '@all' : '';
   const inputs = chosen.map(
     (one, at) =>
       `${one.plan ? 'header' : 'doc'}:${one.stage}/${one.key}*=${(1 - at / 10).toFixed(1)}${scope}`,
   );
-  made.push({ stage: stageKey, key, plan: seed.plan });
+  made.push({ stage: stageKey, key, plan });
   const granularity = GRANULARITIES[seed.granularity]!;
   const fits = chosen.length > 0 && granularity !== 'pairwise_by_origin';
   return step(

@@ -6,8 +6,14 @@ type StoredProcess = Omit<Process, 'workItems' | 'results'> & {
   readonly results: readonly (Omit<ResultRef, 'folder'> & Partial<ResultRef>)[];
 };
 
-const STEP = { compute: null, checks: [], alone: 'run' } as const;
-const PROCESS = { firstPage: null, askStage: null, resultStage: null, depth: 'standard' } as const;
+const STEP = { compute: null, checks: [], extends: null, alone: 'run' } as const;
+const PROCESS = {
+  firstPage: null,
+  askStage: null,
+  resultStage: null,
+  depth: 'standard',
+  omitted: [],
+} as const;
 
 /** Fills in what a stored process lacks, so that sessions of earlier releases can be resumed. */
 export function completeProcess(stored: StoredProcess): Process {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
-import { configureProcess, type RunSettings, runningStages } from './configure-process.ts';
+import { configureProcess, type RunSettings } from './configure-process.ts';
 import type { Process } from './types.ts';
 
 const SETTINGS: RunSettings = {
@@ -28,14 +28,21 @@ function sample(): Process {
       'doc:merge/ballot*?@all',
     ]),
   ]);
-  const asked = stage('ask', [step('ask', 'EXECUTE', 'all_to_one', 'questions', ['seed:ask/'])]);
+  const asked = stage('ask', [
+    step('ask', 'EXECUTE', 'all_to_one', 'questions', ['seed:ask/', 'doc:result/page?@previous']),
+  ]);
   const words = { brief: 100, standard: 200, full: 400 };
   const contracts = Object.fromEntries(
     Object.entries(result.contracts).map(([path, one]) => [path, { ...one, 'x-words': words }]),
   );
   const stages = [
     asked,
-    stage('propose', [step('propose', 'EXECUTE', 'all_to_one', 'plan', ['seed:propose/'])]),
+    stage('propose', [
+      step('propose', 'EXECUTE', 'all_to_one', 'plan', [
+        'seed:propose/',
+        'doc:result/page?@previous',
+      ]),
+    ]),
     stage('merge', [merge, rank]),
     { ...result, contracts, lanes: 'chosen' as const },
   ];
@@ -57,7 +64,7 @@ function sample(): Process {
   };
 }
 
-const keys = (process: Process): string[] => runningStages(process).map(({ key }) => key);
+const keys = (process: Process): string[] => process.stages.map(({ key }) => key);
 
 describe('a process configured for a run', () => {
   test('asks first only where it is told to, and writes the result unless told not to', () => {

@@ -1,5 +1,5 @@
 import { activeSteps } from './edges.ts';
-import type { Contract, Depth, DocumentRef, Process, Stage, Step } from './types.ts';
+import type { Contract, Depth, DocumentRef, Process, Stage, Step, Transition } from './types.ts';
 
 /** What a person decides about a run of a process without editing its recipe. */
 export type RunSettings = {
@@ -14,27 +14,38 @@ export type RunSettings = {
 };
 
 /**
- * The process as one run follows it: stages that it leaves out are skipped, contracts ask for the
+ * The process as one run follows it: without the stages that it leaves out, contracts ask for the
  * words of its depth, and what a lone participant need not do is copied by code. A session pins
  * the outcome, so that a later change of the settings never changes a run under way.
  */
 export function configureProcess(process: Process, settings: RunSettings): Process {
-  const alone = settings.shortcuts && settings.laneCount === 1;
-  const stages = process.stages.map((stage) => {
-    const left =
-      (stage.key === process.askStage && !settings.ask) ||
-      (stage.key === process.resultStage && !settings.result);
-    return configureStage(stage, settings, left, alone);
+  const { askStage, resultStage } = process;
+  const omitted = [settings.ask ? null : askStage, settings.result ? null : resultStage].filter(
+    (key) => key !== null,
+  );
+  const stages = process.stages
+    .filter(({ key }) => !omitted.includes(key))
+    .map((stage) => configureStage(stage, settings));
+  const transitions = stages.slice(1).map((to, at): Transition => {
+    const from = stages[at]!.key;
+    return { from, to: to.key, gate: hasGate(process, from) };
   });
-  return withoutAbsent({ ...process, stages, depth: settings.depth });
+  return withoutAbsent({
+    ...process,
+    stages,
+    transitions,
+    omitted,
+    askStage: settings.ask ? askStage : null,
+    resultStage: settings.result ? resultStage : null,
+    depth: settings.depth,
+  });
 }
 
-function configureStage(
-  stage: Stage,
-  { depth, laneCount }: RunSettings,
-  left: boolean,
-  alone: boolean,
-): Stage {
+const hasGate = ({ transitions }: Process, stage: string): boolean =>
+  transitions.some(({ from, gate }) => from === stage && gate);
+
+function configureStage(stage: Stage, settings: RunSettings): Stage {
+  const { depth, laneCount, shortcuts } = settings;
   const contracts = Object.entries(stage.contracts).map(([path, contract]): [string, Contract] => [
     path,
     atDepth(contract, depth),
@@ -43,10 +54,7 @@ function configureStage(
     ...stage,
     lanes: laneCount === 1 ? 'all' : stage.lanes,
     contracts: Object.fromEntries(contracts),
-    steps: stage.steps.map((step) => {
-      if (left) return { ...step, skip: true };
-      return alone ? workAlone(step) : step;
-    }),
+    steps: shortcuts && laneCount === 1 ? stage.steps.map(workAlone) : stage.steps,
   };
 }
 
@@ -77,7 +85,3 @@ function withoutAbsent(process: Process): Process {
     convergence: convergence && isMade(convergence.ballots) ? convergence : null,
   };
 }
-
-/** The stages that a run goes through: those with a step that is not skipped. */
-export const runningStages = (process: Process): readonly Stage[] =>
-  process.stages.filter((stage) => activeSteps(stage).length > 0);

@@ -102,6 +102,7 @@ export function stepsGuidedBy(stage: Stage, header: Step): Step[] {
   return stage.steps.filter(
     (step) =>
       !step.skip &&
+      step.compute === null &&
       step.inputs.some(
         (input) =>
           input.type === 'header_context' &&

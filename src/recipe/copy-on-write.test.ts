@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
-import { shipped as load } from '../../test/recipes/shipped.ts';
+import { shippedWhole as load } from '../../test/recipes/shipped.ts';
 import { diffProcesses, diffStages } from './diff.ts';
 import * as edit from './edit.ts';
 import { mergeOrigin } from './merge.ts';
@@ -52,7 +52,7 @@ describe('versions', () => {
 
   test('a stored stage that was tampered with is refused', () => {
     const { manifest, stages } = versionOf(shipped);
-    const key = manifest.stages[0]!.hash;
+    const key = manifest.stages[1]!.hash;
     const forged = { ...stages, [key]: { ...stages[key]!, name: 'Forged' } };
     expect(() => processFromVersion(manifest, forged)).toThrow(/stage thesis has been changed/);
     expect(() => processFromVersion(manifest, {})).toThrow(/is not there/);
@@ -127,7 +127,7 @@ describe('forks', () => {
       step('r', 'EXECUTE', 'all_to_one', 'r', ['doc:synthesis/tech_stack']),
     ]);
     const inserted = edit.insertStage(gated, review, { after: 'synthesis' });
-    expect(inserted.transitions.slice(2, 4)).toEqual([
+    expect(inserted.transitions.slice(3, 5)).toEqual([
       { from: 'synthesis', to: 'review', gate: true },
       { from: 'review', to: 'parenthesis', gate: false },
     ]);

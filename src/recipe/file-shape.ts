@@ -1,4 +1,5 @@
 import type {
+  Check,
   Computation,
   ContinuationLimit,
   Depth,
@@ -66,7 +67,8 @@ export type StepFile = {
   readonly for_each?: string;
   readonly prompt?: string;
   readonly compute?: Computation;
-  readonly checks?: readonly string[];
+  readonly checks?: readonly Check[];
+  readonly extends?: string;
   readonly alone?: Step['alone'];
   readonly inputs: readonly InputFile[];
   readonly output: {
@@ -107,6 +109,7 @@ export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {
     prompt: raw.prompt ?? null,
     compute: raw.compute ?? null,
     checks: raw.checks ?? [],
+    extends: raw.extends ?? null,
     alone: raw.alone ?? 'run',
     output: {
       kind: raw.output.kind,

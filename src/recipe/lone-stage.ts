@@ -19,5 +19,6 @@ export function processOfStage(stage: Stage): Process {
     askStage: null,
     resultStage: null,
     depth: 'standard',
+    omitted: [],
   };
 }

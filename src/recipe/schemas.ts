@@ -1,5 +1,6 @@
 import type { JsonSchema } from './json-schema.ts';
 import {
+  CHECKS,
   COMPUTATIONS,
   DEPTHS,
   FILL_SOURCES,
@@ -205,9 +206,10 @@ const step = record(
     prompt: file('prompts', 'md', 'prompts/*.md'),
     compute: choice(COMPUTATIONS, 'What code makes in place of a model; then without a prompt.'),
     checks: list(
-      text('Code of a check.'),
+      choice(CHECKS, 'One defect.'),
       'Defects that code looks for in the answer; they go back to the writer once.',
     ),
+    extends: key('Input that the answer only changes; code takes the rest over from it.'),
     alone: {
       ...choice(['run', 'copy', 'skip'], 'What happens in a run of one participant.'),
       default: 'run',

@@ -28,6 +28,23 @@ export type Depth = (typeof DEPTHS)[number];
 export const COMPUTATIONS = ['copy', 'collect', 'checks'] as const;
 export type Computation = (typeof COMPUTATIONS)[number];
 
+/** Defects that code can look for in an answer; checks/ finds all but the last. */
+export const CHECKS = [
+  'effort_over_limit',
+  'cost_over_budget',
+  'week_impossible',
+  'need_cycle',
+  'need_unknown',
+  'demand_without_work',
+  'finding_unanswered',
+  'figure_changed',
+  'demand_unknown',
+  'id_duplicate',
+  'field_missing',
+  'too_long',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
 /** One thing that a step reads; every default of the file format is filled in. */
 export type StepInput = {
   /** Unique within the step; `for_each` and prompts refer to the input by it. */
@@ -82,7 +99,9 @@ export type Step = {
   /** What code does in place of a model; null where a model writes. */
   readonly compute: Computation | null;
   /** Defects that code looks for in the answer; they go back to the writer once. */
-  readonly checks: readonly string[];
+  readonly checks: readonly Check[];
+  /** Name of the input that the answer only changes: code takes the rest over from it. */
+  readonly extends: string | null;
   /** What happens in a run of one participant, where there is nothing to merge or to rank. */
   readonly alone: 'run' | 'copy' | 'skip';
   readonly output: StepOutput;
@@ -233,6 +252,8 @@ export type Process = {
   /** The stage that writes the result for people; a run may leave it out. */
   readonly resultStage: string | null;
   readonly depth: Depth;
+  /** Stages that this run leaves out; optional inputs may still name them. */
+  readonly omitted: readonly string[];
 };
 
 /** The kinds of defects. */

@@ -30,6 +30,7 @@ function checkSource(check: InputCheck, input: StepInput, index: number): void {
   const { process, add } = check;
   const source = findStage(process, input.stage);
   if (source === undefined) {
+    if (!input.required && process.omitted.includes(input.stage ?? '')) return;
     const message = `there is no stage ${input.stage}`;
     add('missing_producer', ['inputs', index, 'stage'], message);
     return;

@@ -85,6 +85,9 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
   if ((step.prompt === null) === (step.compute === null)) {
     add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
   }
+  if (step.extends !== null && !step.inputs.some(({ name }) => name === step.extends)) {
+    add('reference_unknown', ['extends'], `extends names ${step.extends}, which is not an input`);
+  }
   const known = activeSteps(stage).map((one) => one.key);
   for (const [index, key] of step.after.entries()) {
     if (!known.includes(key)) {

@@ -1,6 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { runningStages } from '../recipe/configure-process.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
 import { openStage } from './stages.ts';
@@ -26,7 +25,7 @@ export async function closeStage(
 
 /** The stage after the named one; undefined after the last. */
 export function nextStage(session: SessionView, stageKey: string): string | undefined {
-  const stages = runningStages(session.process).map((stage) => stage.key);
+  const stages = session.process.stages.map((stage) => stage.key);
   return stages[stages.indexOf(stageKey) + 1];
 }
 
@@ -90,7 +89,7 @@ export async function iterateSession(database: Database, tenantId: string, sessi
        where tenant_id = $1 and id = $2`,
       [tenantId, sessionId],
     );
-    const stageKey = runningStages(session.process)[0]!.key;
+    const stageKey = session.process.stages[0]!.key;
     await openStage(tx, { tenantId, sessionId, stageKey });
   });
 }

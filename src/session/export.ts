@@ -4,7 +4,6 @@ import { type Author, constructPath, type Relation, type Work } from '../documen
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
 import { readWorkItems } from '../planning/work-items.ts';
-import { runningStages } from '../recipe/configure-process.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { addCalls, readCalls } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
@@ -93,7 +92,6 @@ async function readSiblings(tx: Transaction, session: SessionView): Promise<Sess
 /** Adds what one session has made: its prompts, answers and documents. */
 async function addDebate(tx: Transaction, session: SessionView, files: Map<string, string>) {
   const order = session.process.stages.map(({ key }) => key);
-  const numbers = runningStages(session.process).map(({ key }) => key);
   const rows = (await readRows(tx, session)).toSorted(
     (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
   );
@@ -105,7 +103,7 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
     const place = {
       session: session.id.slice(-12),
       iteration: row.iteration,
-      stageNumber: numbers.indexOf(row.stage_key) + 1,
+      stageNumber: order.indexOf(row.stage_key) + 1,
       stage: row.stage_key,
     };
     if (row.kind === 'seed_prompt') {

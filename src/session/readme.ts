@@ -1,5 +1,4 @@
 import type { Loss } from '../planning/types.ts';
-import { runningStages } from '../recipe/configure-process.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import { missingSection } from './missing-text.ts';
@@ -65,7 +64,7 @@ export function writeReadme(
 /** A run that stopped where it was asked to is not over. */
 function howToGoOn({ id, awaiting, untilStage, process }: SessionView): string[] {
   if (awaiting !== 'until') return [];
-  const keys = runningStages(process).map((stage) => stage.key);
+  const keys = process.stages.map((stage) => stage.key);
   const rest = keys.slice(keys.indexOf(untilStage!) + 1).join(', ');
   return [`The run was asked to stop here; \`dialectic resume ${id}\` goes on with ${rest}.`, ''];
 }

@@ -1,7 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { runningStages } from '../recipe/configure-process.ts';
 import { lastStage, lockSession, nextStage } from './advance.ts';
 import { readSession, type SessionView } from './read.ts';
 import { openStage } from './stages.ts';
@@ -53,7 +52,7 @@ function refuseToResume({ id, status, awaiting }: SessionView): void {
 /** A stop must lie ahead: at the stage that runs next, or behind it. */
 function requireAhead({ process }: SessionView, until: string | null, next: string): void {
   if (until === null) return;
-  const keys = runningStages(process).map((stage) => stage.key);
+  const keys = process.stages.map((stage) => stage.key);
   const ahead = keys.slice(keys.indexOf(next));
   if (ahead.includes(until)) return;
   const what = keys.includes(until) ? `Stage ${until} is over` : `There is no stage ${until}`;

@@ -3,7 +3,6 @@ import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
-import { runningStages } from '../recipe/configure-process.ts';
 import { requireDomain, requireResources } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
@@ -76,7 +75,7 @@ export async function startRun(database: Database, wanted: NewRun): Promise<Star
     await openStage(tx, {
       tenantId: run.tenantId,
       sessionId,
-      stageKey: runningStages(run.process)[0]!.key,
+      stageKey: run.process.stages[0]!.key,
     });
     await run.alsoWrite?.(tx, { projectId, sessionId });
     return { projectId, sessionId };

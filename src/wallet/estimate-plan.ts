@@ -23,8 +23,12 @@ export type ForeseenCall = {
   readonly model: string;
 };
 
-/** Every document of a run in the order of the debate, by the planners themselves. */
-export function foreseeCalls(shape: RunShape): ForeseenCall[] {
+/** Every call to a model in a run, in the order of the debate. */
+export const foreseeCalls = (shape: RunShape): ForeseenCall[] =>
+  foreseeDocuments(shape).filter(({ step }) => step.compute === null);
+
+/** Every document of a run, those that code makes among them, by the planners themselves. */
+export function foreseeDocuments(shape: RunShape): ForeseenCall[] {
   const { models, writer } = shape;
   const process = cutAfter(shape.process, shape.untilStage ?? null);
   // A simulated stage keeps the first lanes, so that the one that stays has to be the first.

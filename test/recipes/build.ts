@@ -72,6 +72,7 @@ export function step(
     prompt: 'prompts/any.md',
     compute: null,
     checks: [],
+    extends: null,
     alone: 'run',
     output: {
       kind: jobType === 'PLAN' ? 'header_context' : 'document',
@@ -137,5 +138,6 @@ export function processOf(key: string, stages: readonly Stage[]): Process {
     askStage: null,
     resultStage: null,
     depth: 'standard',
+    omitted: [],
   };
 }

@@ -1,0 +1,66 @@
+import { checkPlan } from '../checks/check-plan.ts';
+import { collectLedger } from '../checks/collect-ledger.ts';
+import { describeChecks } from '../checks/describe-checks.ts';
+import { gatherPlan } from '../checks/gather-plan.ts';
+import { saveContribution, saveDocument } from '../documents/documents.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { contractOf } from '../recipe/contract.ts';
+import type { Computation } from '../recipe/types.ts';
+import type { Assembly } from './assemble.ts';
+import { planDocuments } from './inputs.ts';
+import { renderJobs } from './render-handler.ts';
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** What code makes in place of a model, by the name that recipes give it. */
+const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = {
+  copy: copyOnly,
+  collect,
+  checks: ({ inputs }) => {
+    const plan = gatherPlan(planDocuments(inputs));
+    return describeChecks(checkPlan(plan), plan.people);
+  },
+};
+
+/** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
+export async function commitComputed(
+  { job, commit }: JobContext,
+  assembly: Assembly,
+): Promise<void> {
+  const { planned, step } = assembly;
+  const content = COMPUTE[step.compute!](assembly);
+  const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
+  await commit({
+    write: async (tx) => {
+      const text = JSON.stringify(content);
+      const chunk = { ...place, chainId: job.chainId, text, finishReason: 'computed' };
+      const contributionId = await saveContribution(tx, chunk);
+      await saveDocument(tx, { ...place, planned, contributionId, content });
+    },
+    children: renderJobs(assembly),
+  });
+}
+
+function collect({ stage, step, inputs }: Assembly): Content {
+  const documents = inputs.flatMap(({ title, contract, content, writer = '', ownLabel }) =>
+    contract ? [{ title, author: writer, contract, content, ...(ownLabel && { ownLabel }) }] : [],
+  );
+  return collectLedger(contractOf(stage, step)!, documents);
+}
+
+/** The one document among the inputs that the step would have merged, in the new contract's shape. */
+function copyOnly({ planned, stage, step, inputs }: Assembly): Content {
+  const merged = new Set(step.inputs.filter(({ multiple }) => multiple).map(({ name }) => name));
+  const found = inputs.filter(({ name, contract }) => contract && merged.has(name));
+  const [only] = found;
+  if (!only || found.length > 1) {
+    throw new DialecticError(
+      'internal_error',
+      `Step ${planned.stage}/${planned.step} copies one document, but was given ${found.length}.`,
+    );
+  }
+  const { properties } = contractOf(stage, step)!;
+  const entries = Object.entries(only.content as Content);
+  return Object.fromEntries(entries.filter(([key]) => key in properties));
+}

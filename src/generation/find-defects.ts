@@ -1,0 +1,54 @@
+import { checkPlan } from '../checks/check-plan.ts';
+import { gatherPlan } from '../checks/gather-plan.ts';
+import { rivalsByLabel } from '../planning/deal-labels.ts';
+import { readBallot } from '../planning/read-ballot.ts';
+import { rivalsInput } from '../recipe/ballot.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { Assembly } from './assemble.ts';
+import { planDocuments } from './inputs.ts';
+import type { JsonRecord } from './json-reader.ts';
+import { renderDocument } from './render-document.ts';
+
+/** A document may be longer than asked by this much before its writer is asked to cut it. */
+const LONGEST_RATIO = 1.25;
+
+/** What code finds wrong with an answer that fulfils its contract, one line for each defect. */
+export const findDefects = (assembly: Assembly, content: JsonRecord): string[] => [
+  ...findSpoilt(assembly, content),
+  ...runChecks(assembly, content),
+];
+
+/** A ballot must rank every rival that was shown, by its label. */
+function findSpoilt(
+  { session: { process }, step, planned }: Assembly,
+  content: JsonRecord,
+): string[] {
+  if (rivalsInput(process, step) === undefined) return [];
+  const rivals = rivalsByLabel(process, planned.inputs);
+  if (rivals.length < 2) return [];
+  const { problems } = readBallot(process.convergence!, content, rivals);
+  return problems.map(({ path, message }) => `\`${path}\` ${message}`);
+}
+
+/** The checks that the step names, over the answer together with what it was given. */
+function runChecks(assembly: Assembly, content: JsonRecord): string[] {
+  const { step, stage, inputs, session } = assembly;
+  if (step.checks.length === 0) return [];
+  const contract = contractOf(stage, step)!;
+  const { title, words } = describeDocument(stage, step);
+  const text = step.output.template ? renderDocument(session.process, stage, step, content) : '';
+  const documents = [...planDocuments(inputs), { title, contract, content, text }];
+  const { problems } = checkPlan(gatherPlan(documents));
+  const found = problems.filter(({ code }) => step.checks.includes(code));
+  const written = countWords(text);
+  const isLong = step.checks.includes('too_long') && words > 0 && written > words * LONGEST_RATIO;
+  return [
+    ...found.map(({ message }) => message),
+    ...(isLong
+      ? [`The document has ${written} words; ${words} were asked for. Cut what changes nothing.`]
+      : []),
+  ];
+}
+
+const countWords = (text: string): number =>
+  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
