@@ -77,6 +77,27 @@ test('run, list, show, choose and export go together', async () => {
   expect(await readFile(join(again, 'project_readme.md'), 'utf8')).toContain('by a person');
 }, 120_000);
 
+test('the progress of a second pass begins anew and never exceeds the plan', async () => {
+  const folder = await temporaryFolder();
+  const data = join(folder, 'data');
+  const brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
+  const run = await dialectic('run', brief, '-p', 'decision-memo', '--data', data, '--json');
+  expect(run.code, run.stderr).toBe(0);
+  const second = await dialectic('iterate', '--data', data, '--json');
+  expect(second.code, second.stderr).toBe(0);
+  expect(JSON.parse(second.stdout)).toMatchObject({ status: 'completed', calls: 20 });
+  const shown = [...second.stderr.matchAll(/: (\d+) of about (\d+) calls/g)].map((line) =>
+    line.slice(1).map(Number),
+  );
+  expect(shown[0]![0]).toBeLessThan(5);
+  for (const [done, total] of shown) {
+    expect(total).toBe(10);
+    expect(done).toBeLessThanOrEqual(10);
+  }
+  expect(second.stderr).not.toMatch(/-\d+ s left/);
+}, 120_000);
+
 test('a run that waits for a person says how to go on, and goes on', async () => {
   const folder = await temporaryFolder();
   const data = await emptyDirectory();

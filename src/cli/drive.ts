@@ -4,12 +4,13 @@ import { createHandlers } from '../generation/handlers.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { sleep } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
+import { watchSession } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { readSession, type SessionView } from '../session/read.ts';
+import { NO_EVENTS, reduceSession, type SessionState } from '../session/session-state.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
 import { Progress } from './progress.ts';
 import type { OpenStore } from './store.ts';
@@ -64,34 +65,36 @@ async function finish(worker: Worker, stopped: AbortSignal): Promise<void> {
 const STOP_MS = 1_000;
 const LONGEST_CALL_MS = 3_600_000;
 
+/**
+ * Follows the session's event log: shows where the run stands, writes the folder after each stage, and
+ * returns when the session rests.
+ */
 async function watch(store: OpenStore, options: DriveOptions, stop: AbortSignal): Promise<void> {
-  const view = await viewOf(store, options.sessionId);
-  const progress = new Progress(store.database, view);
-  let stages = 0;
-  while (!stop.aborted) {
-    const session = await viewOf(store, options.sessionId);
-    await progress.draw();
-    const ended = await countEndedStages(store, options.sessionId);
-    if (ended > stages && options.out) await writeFolder(store, options.sessionId, options.out);
-    stages = ended;
-    if (session.status !== 'running' || session.gates.length > 0) return;
-    await sleep(300, stop);
+  const { database, tenantId } = store;
+  const { sessionId, out } = options;
+  const progress = new Progress(await viewOf(store, sessionId));
+  let state = NO_EVENTS;
+  let written = 0;
+  let isNews = false;
+  const log = watchSession(database, { tenantId, sessionId, after: null }, stop);
+  for await (const { events, isLast } of log) {
+    state = reduceSession(state, events);
+    // Before the last page of the past, the state is one that the session has left behind.
+    isNews ||= isLast;
+    if (!isNews) continue;
+    progress.draw(state);
+    if (out && state.stageEnds > written) await writeFolder(store, sessionId, out);
+    written = state.stageEnds;
+    // The log may lag behind (another transaction hides the event of a resume, say): ask the row.
+    if (!isRunning(state) && !isRunning(await viewOf(store, sessionId))) return;
   }
 }
 
+const isRunning = ({ status, gates }: Pick<SessionView | SessionState, 'status' | 'gates'>) =>
+  status === 'running' && [...gates].length === 0;
+
 const viewOf = ({ database, tenantId }: OpenStore, sessionId: string): Promise<SessionView> =>
   database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
-
-async function countEndedStages({ database, tenantId }: OpenStore, sessionId: string) {
-  const [row] = await database.asTenant(tenantId, (tx) =>
-    tx.query<{ n: number }>(
-      `select count(*) as n from stage_runs where tenant_id = $1 and session_id = $2
-         and state <> 'running'`,
-      [tenantId, sessionId],
-    ),
-  );
-  return row!.n;
-}
 
 /** Writes what there is so far; files of an earlier writing are replaced. */
 export async function writeFolder(

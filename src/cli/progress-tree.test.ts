@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
-import { drawTree, expectSteps, type StepRow } from './progress-tree.ts';
+import type { StepRow } from '../session/session-state.ts';
+import { drawTree, expectSteps, summariseProgress } from './progress-tree.ts';
 
 const process = processOf('p', [
   stage('thesis', [step('write', 'EXECUTE', 'all_to_one', 'case', ['seed:thesis/'])]),
@@ -53,4 +54,23 @@ test('a run that ends early expects only the calls until then', () => {
   expect([...calls.keys()]).toEqual(['thesis/write', 'critique/judge']);
   expect(expectSteps({ ...session, untilStage: null }).size).toBe(3);
   expect(drawTree(session, [], calls).slice(1)).toEqual(['· thesis', '· critique']);
+});
+
+test('what is done never exceeds what is expected, and no time left is negative', () => {
+  const plan = new Map([['critique/judge', 4]]);
+  const beyond = [row('critique', 'judge', { done: 5, running: 1 })];
+  const pace = { before: 1, since: 0, seconds: 8, tokens: 1234 };
+  expect(summariseProgress(beyond, plan, pace)).toBe(
+    '5 of about 6 calls · 1,234 tokens · 8 s, about 2 s left',
+  );
+  const tree = drawTree({ process, untilStage: null, lanes: [lane(1, 'x/y')] }, beyond, plan);
+  expect(tree).toContain('    ▸ judge 5/6');
+});
+
+test('the time left follows from what this process did alone', () => {
+  const rows = [row('critique', 'judge', { done: 103 })];
+  const plan = new Map([['critique/judge', 110]]);
+  const pace = { before: 100, since: 2, seconds: 8, tokens: 0 };
+  expect(summariseProgress(rows, plan, pace)).toContain('about 14 s left');
+  expect(summariseProgress(rows, plan, { ...pace, before: 101 })).not.toContain('left');
 });

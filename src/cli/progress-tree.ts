@@ -1,15 +1,6 @@
 import type { SessionView } from '../session/read.ts';
+import type { StepRow } from '../session/session-state.ts';
 import { foreseeCalls } from '../wallet/estimate-plan.ts';
-
-/** How far one participant is with one step. */
-export type StepRow = {
-  readonly stage: string;
-  readonly step: string;
-  readonly lane: number;
-  readonly done: number;
-  readonly running: number;
-  readonly failed: number;
-};
 
 type Part = Pick<StepRow, 'done' | 'running' | 'failed'>;
 
@@ -23,6 +14,27 @@ export function expectSteps(
   const calls = foreseeCalls({ process, models, untilStage, writer });
   const steps = Map.groupBy(calls, ({ job }) => `${job.stage}/${job.step}`);
   return new Map([...steps].map(([step, own]) => [step, own.length]));
+}
+
+/** How many calls were done before the pace of this process is measured, and from which second on. */
+export type Pace = { readonly before: number; readonly since: number };
+
+/** A line with calls, tokens and the time left; what is done never exceeds what is expected. */
+export function summariseProgress(
+  rows: readonly StepRow[],
+  expected: ReadonlyMap<string, number>,
+  { before, since, seconds, tokens }: Pace & { readonly seconds: number; readonly tokens: number },
+): string {
+  const { done, running } = sum(rows);
+  const planned = [...expected.values()].reduce((total, calls) => total + calls, 0);
+  const total = Math.max(planned, done + running);
+  const own = done - before;
+  const left =
+    own > 2 ? `, about ${(((total - done) * (seconds - since)) / own).toFixed(0)} s left` : '';
+  return (
+    `${done} of about ${total} calls · ${tokens.toLocaleString('en')} tokens · ` +
+    `${seconds.toFixed(0)} s${left}`
+  );
 }
 
 /**
@@ -45,7 +57,8 @@ export function drawTree(
     if (!active) continue;
     for (const [step, parts] of Map.groupBy(own, (row) => row.step)) {
       const whole = sum(parts);
-      const most = expected.get(`${stage.key}/${step}`) ?? whole.done;
+      const planned = expected.get(`${stage.key}/${step}`) ?? 0;
+      const most = Math.max(planned, whole.done + whole.running);
       const each = lanes.map(({ ordinal }) => {
         const part = sum(parts.filter(({ lane }) => lane === ordinal));
         return `${ordinal}${mark(part, part.running === 0 && part.done > 0)}`;

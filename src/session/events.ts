@@ -10,28 +10,32 @@ export type SessionEventsParams = {
   readonly after: string | null;
 };
 
-/** A page of a session's events; `cursor` is where to go on, also past kinds not known here. */
 export type SessionEventPage = {
   readonly events: readonly SessionEvent[];
+  /** Where to go on, also past kinds that this version does not know. */
   readonly cursor: string | null;
+  /** Whether nothing more was settled when it was read: from here on, events are news. */
+  readonly isLast: boolean;
 };
+
+const PAGE = 500;
 
 /**
  * The events of a session after a cursor, in an order that never changes and without gaps that fill
- * later (see readEvents). An empty page says that nothing more is settled yet.
+ * later (see readEvents).
  */
 export async function readSessionEvents(
   database: Database,
-  { tenantId, sessionId, after, limit }: SessionEventsParams & { readonly limit?: number },
+  { tenantId, sessionId, after, limit = PAGE }: SessionEventsParams & { readonly limit?: number },
 ): Promise<SessionEventPage> {
   const stored = await readEvents(database, {
     tenantId,
     topic: `session/${sessionId}`,
     after,
-    ...(limit !== undefined && { limit }),
+    limit,
   });
   const events = stored.map(parseSessionEvent).filter((event) => event !== undefined);
-  return { events, cursor: stored.at(-1)?.cursor ?? after };
+  return { events, cursor: stored.at(-1)?.cursor ?? after, isLast: stored.length < limit };
 }
 
 /** How often it looks without a hint: hints may be lost, and other transactions delay readers. */
@@ -40,29 +44,29 @@ const POLL_MS = 500;
 const LEAST_MS = 100;
 
 /**
- * Yields the pages of a session's events as they come, until the signal aborts. The first pages are
- * what is there already; one that is empty follows them, and says that the reader has caught up.
+ * Yields the pages of a session's events as they come, until the signal aborts: first what is there
+ * already, the last page of it marked even if it is empty, then only pages with news.
  */
 export async function* watchSession(
   database: Database,
   { after, ...place }: SessionEventsParams,
   signal: AbortSignal,
-): AsyncGenerator<readonly SessionEvent[], void, void> {
+): AsyncGenerator<SessionEventPage, void, void> {
   let hint = new AbortController();
   const stopListening = await database.driver.listen(EVENTS_CHANNEL, () => hint.abort());
   let cursor = after;
-  let caughtUp = false;
+  let isFirst = true;
   try {
     while (!signal.aborted) {
       hint = new AbortController();
       const page = await readSessionEvents(database, { ...place, after: cursor });
-      const isNew = page.cursor !== cursor;
+      const isNews = page.cursor !== cursor;
       cursor = page.cursor;
-      if (isNew || !caughtUp) yield page.events;
-      caughtUp ||= !isNew;
-      if (!caughtUp) continue;
+      if (isNews || isFirst) yield page;
+      if (!page.isLast) continue;
+      isFirst = false;
       await sleep(LEAST_MS, signal);
-      if (!isNew) await sleep(POLL_MS - LEAST_MS, AbortSignal.any([signal, hint.signal]));
+      if (!isNews) await sleep(POLL_MS - LEAST_MS, AbortSignal.any([signal, hint.signal]));
     }
   } finally {
     await stopListening();

@@ -63,7 +63,7 @@ function reduceOne(
 ): SessionState {
   if ('status' in event) {
     const { type, status, stage, iteration, lane, step } = event;
-    const continued = event.kind === 'job-continued';
+    const continued = event.kind === 'job-continued' || jobs.get(event.jobId)?.continued === true;
     jobs.set(event.jobId, { type, status, continued, stage, iteration, lane, step });
     return state;
   }

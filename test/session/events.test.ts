@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { readEvents } from '../../src/db/events.ts';
+import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { saveBlob } from '../../src/documents/blobs.ts';
 import { addGate, removeGate, retrySession } from '../../src/jobs/sessions.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { iterateSession } from '../../src/session/advance.ts';
@@ -9,7 +13,8 @@ import { readSessionEvents, watchSession } from '../../src/session/events.ts';
 import { countSteps, NO_EVENTS, reduceSession } from '../../src/session/session-state.ts';
 import { startRun } from '../../src/session/start.ts';
 import { Bench, named, withWorker } from '../engine.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { compareLog, rebuild } from '../simulation/compare-log.ts';
+import { describeOnBoth, newTenant, openStore, openTestStore, temporaryFolder } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';
 
 const memo = shipped('decision-memo');
@@ -152,13 +157,51 @@ describeOnBoth('the events of a session', (kind) => {
     expect(countSteps(state)).toEqual([]);
   });
 
+  test('tell of text that arrives, of calls and of rendered documents', async () => {
+    const { sessionId } = await start(['x/a']);
+    const [job] = await database.asTenant(tenantId, async (tx) => {
+      const jobs = await tx.query<{ id: string }>('select id from jobs where session_id = $1', [
+        sessionId,
+      ]);
+      const call = [tenantId, randomUUID()];
+      const blob = await saveBlob(tx, tenantId, 'a request');
+      await tx.query(
+        `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
+         values ($1, $2, $3, $4, 'x/a', 'document', $5)`,
+        [...call, sessionId, jobs[0]!.id, blob],
+      );
+      await tx.query(
+        `insert into call_pieces (tenant_id, call_id, seq, body) values ($1, $2, 0, 'Once upon')`,
+        call,
+      );
+      await tx.query(
+        `update model_calls set status = 'received', input_tokens = 30, output_tokens = 12
+         where tenant_id = $1 and id = $2`,
+        call,
+      );
+      await tx.query('update documents set markdown_hash = $2 where session_id = $1', [
+        sessionId,
+        blob,
+      ]);
+      return jobs;
+    });
+    const events = await readUntil(sessionId, has('document-rendered'));
+    const where = { jobId: job!.id, stage: first!.key, iteration: 1, model: 'x/a' };
+    expect(ofKind(events, 'text-saved')).toMatchObject([{ ...where, seq: 0, characters: 9 }]);
+    expect(ofKind(events, 'call-ended')).toMatchObject([{ ...where, outcome: 'received' }]);
+    expect(reduceSession(NO_EVENTS, events).tokens).toBe(42);
+    const place = { documentKind: 'seed_prompt', stage: first!.key, version: 1 };
+    expect(ofKind(events, 'document-created')).toMatchObject([place]);
+    expect(ofKind(events, 'document-rendered')).toMatchObject([place]);
+  });
+
   test('reach whoever watches while the session runs', async () => {
     const { sessionId } = await start(['x/a']);
     const stop = new AbortController();
     const kinds: string[] = [];
     const watching = (async () => {
       const place = { tenantId, sessionId, after: null };
-      for await (const events of watchSession(database, place, stop.signal)) {
+      for await (const { events } of watchSession(database, place, stop.signal)) {
         kinds.push(...events.map((event) => event.kind));
         if (kinds.includes('session-completed')) return;
       }
@@ -169,4 +212,38 @@ describeOnBoth('the events of a session', (kind) => {
       (await readUntil(sessionId, has('session-completed'))).map((event) => event.kind),
     );
   });
+});
+
+test('of a session that is older than the log are made from its tables', async () => {
+  const dataDirectory = join(await temporaryFolder(), 'data');
+  const database = await openStore({ dataDirectory }, { migrate: false });
+  const before = readMigrations().filter(({ name }) => name < '0008');
+  await migrate(database, before);
+  const [tenantId, sessionId, run, ...jobs] = Array.from({ length: 5 }, () => randomUUID());
+  await database.transaction({ as: 'owner' }, async (tx) => {
+    const session = [tenantId, sessionId];
+    await tx.query(`insert into tenants (tenant_id, name) values ($1, 'T')`, [tenantId]);
+    await tx.query(
+      `insert into sessions (tenant_id, id, status, gates, iteration)
+       values ($1, $2, 'failed', '{budget}', 2)`,
+      session,
+    );
+    await tx.query(
+      `insert into stage_runs (tenant_id, id, session_id, iteration, stage_key, state)
+       values ($1, $3, $2, 2, 'thesis', 'failed')`,
+      [...session, run],
+    );
+    for (const [index, status] of ['completed', 'retrying'].entries()) {
+      await tx.query(
+        `insert into jobs (tenant_id, session_id, id, chain_id, stage_run_id, job_type, status)
+         values ($1, $2, $3, $3, $4, 'EXECUTE', $5)`,
+        [...session, jobs[index], run, status],
+      );
+    }
+  });
+  await migrate(database);
+  expect(await compareLog(database, tenantId!, sessionId!)).toEqual([]);
+  const state = await rebuild(database, tenantId!, sessionId!);
+  expect(state.jobs.get(jobs[1]!)).toMatchObject({ stage: 'thesis', iteration: 2 });
+  expect(state.stageEnds).toBe(1);
 });

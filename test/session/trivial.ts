@@ -29,24 +29,25 @@ export const writeTrivially =
     });
   };
 
-/** Runs sessions with a handler for EXECUTE until one has a status. */
+/** Runs sessions with a handler for EXECUTE until one has a status, or one of some; returns it. */
 export async function runUntil(
   database: Database,
   place: { tenantId: string; sessionId: string },
-  status: string,
+  status: string | readonly string[],
   execute: JobHandler = writeTrivially(),
-): Promise<void> {
+): Promise<string> {
   const handlers = { PLAN: createPlanHandler(database), EXECUTE: execute };
+  const look = () => statusOf(database, place);
   await withWorker(
     database,
     handlers,
     async () => {
-      const waiting = { timeout: 110_000, interval: 50 };
-      await expect.poll(() => statusOf(database, place), waiting).not.toBe('running');
-      expect(await statusOf(database, place)).toBe(status);
+      await expect.poll(look, { timeout: 110_000, interval: 50 }).not.toBe('running');
+      expect(await look()).toBeOneOf([status].flat());
     },
     { concurrency: 20, pollMs: 200 },
   );
+  return look();
 }
 
 const statusOf = async (

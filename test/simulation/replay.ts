@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { commitEffects, type Effects } from '../../src/jobs/context.ts';
 import { enqueueJobs } from '../../src/jobs/enqueue.ts';
@@ -20,6 +21,7 @@ import {
 } from '../../src/jobs/sessions.ts';
 import type { Job } from '../../src/jobs/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
+import { compareLog } from './compare-log.ts';
 import { databaseImage, modelImage } from './images.ts';
 import type { SimEffects, SimFault } from './model.ts';
 import { apply, listOf, type Operation, type Outcome } from './operations.ts';
@@ -48,6 +50,10 @@ export async function replay(store: ReplayStore, simulated: Simulated): Promise<
     throw new Error(`seed ${simulated.seed}, step ${step}, ${what}: ${expected}`);
   }
   await session.compareEffects();
+  const { database, tenantId } = store;
+  const differs = () => compareLog(database, tenantId, sessionId);
+  // Transactions of other tests on the same server delay readers of the log.
+  await expect.poll(differs, { message: `seed ${simulated.seed}`, timeout: 20_000 }).toEqual([]);
 }
 
 class Session {
