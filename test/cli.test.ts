@@ -157,7 +157,20 @@ test('a participant that fails leaves a named error, and resume goes on from the
   const result = JSON.parse(run.stdout);
   expect(result.status).toBe('failed');
   expect(result.failures.join(' ')).toContain('offline/skeptic');
-}, 120_000);
+  const place = ['--data', data];
+  expect((await dialectic('list', ...place)).stdout).toMatch(
+    /\d unread notices: dialectic notices/,
+  );
+  const notices = JSON.parse((await dialectic('notices', ...place, '--json')).stdout);
+  expect(notices[0].message).toMatch(/participant 2 \(offline\/skeptic.* failed: /);
+  const one = await dialectic('notices', 'dismiss', notices[0].id.slice(-12), ...place, '--json');
+  expect(JSON.parse(one.stdout)).toEqual({ dismissed: [notices[0].id] });
+  expect((await dialectic('notices', 'dismiss', notices[0].id, ...place)).code).toBe(5);
+  expect((await dialectic('notices', 'dismiss', ...place)).code).toBe(2);
+  const all = await dialectic('notices', 'dismiss', '--all', ...place);
+  expect(all.stdout).toBe(`Dismissed ${notices.length - 1}.\n`);
+  expect((await dialectic('notices', ...place)).stdout).toBe('No notices.\n');
+}, 240_000);
 
 test('what is wrong with the brief or the models is said before anything runs', async () => {
   const folder = await temporaryFolder();

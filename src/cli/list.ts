@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { openNotices } from '../db/notices.ts';
 import { describeVote } from '../session/choice-text.ts';
 import { describeStanding } from '../session/standing.ts';
 import { writeFolder } from './drive.ts';
+import { mentionNotices, readNotices } from './notices.ts';
 import { printResult } from './output.ts';
 import { describeDegraded } from './run.ts';
 import { findSession, type ListedSession, listSessions } from './sessions.ts';
@@ -25,7 +25,10 @@ export function listCommand(): Command {
           ...own.map(describeSession),
         ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
-        printResult(options.json === true, sessions, lines.length > 0 ? lines : [empty]);
+        printResult(options.json === true, sessions, [
+          ...(lines.length > 0 ? lines : [empty]),
+          ...mentionNotices(await readNotices(store)),
+        ]);
       }),
     );
 }
@@ -48,9 +51,7 @@ export function showCommand(verb: 'show' | 'export'): Command {
     withStore(options.data, async (store) => {
       const { id } = await findSession(store, session);
       const result = await writeFolder(store, id, options.out);
-      const notices = await store.database.asTenant(store.tenantId, (tx) =>
-        openNotices(tx, store.tenantId),
-      );
+      const notices = await readNotices(store);
       const own = notices.filter((notice) => notice.topic === `session/${id}`);
       printResult(options.json === true, { ...result, notices: own }, [
         `${id} ${result.status}: ${result.calls} calls, ${result.documents.length} documents`,
@@ -62,6 +63,7 @@ export function showCommand(verb: 'show' | 'export'): Command {
         ...(result.vote && result.chosen ? describeVote(result.vote) : []),
         ...describeDegraded(result),
         ...own.map((notice) => `! ${notice.message}`),
+        ...mentionNotices(notices),
       ]);
     }),
   );

@@ -6,6 +6,7 @@ import { doctorCommand } from './doctor.ts';
 import { estimateCommand } from './estimate.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
+import { noticesCommand } from './notices.ts';
 import { reportFailure } from './output.ts';
 import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
@@ -37,6 +38,7 @@ const program = new Command('dialectic')
   .addCommand(answerCommand())
   .addCommand(chooseCommand())
   .addCommand(iterateCommand())
+  .addCommand(noticesCommand())
   .addCommand(modelsCommand())
   .addCommand(walletCommand())
   .addCommand(workerCommand())

@@ -63,3 +63,22 @@ export async function dismissNotice(tx: Transaction, tenantId: string, id: strin
   );
   if (rows.length === 0) throw new DialecticError('not_found', 'No such open notice.');
 }
+
+/** Puts every open notice of the tenant away and returns their ids. */
+export async function dismissAllNotices(tx: Transaction, tenantId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `update notices set dismissed_at = app_now()
+     where tenant_id = $1 and dismissed_at is null returning id`,
+    [tenantId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The notice with this id, or with an id that ends so. */
+export function findNotice(open: readonly Notice[], wanted: string): Notice {
+  const found = open.filter(({ id }) => id.endsWith(wanted));
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new DialecticError('not_found', `No open notice ${wanted}.`);
+  const message = `${wanted} is the end of ${found.length} ids of notices; give more of it.`;
+  throw new DialecticError('usage_invalid', message);
+}

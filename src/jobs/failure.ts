@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { addNotice } from '../db/notices.ts';
 import { sleep } from '../platform/clock.ts';
 import { type DialecticError, toDialecticError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -54,7 +53,7 @@ async function settle(database: Database, job: Job, error: DialecticError): Prom
   }
 }
 
-/** Fails the job and tells the user; false if the lease is gone. */
+/** Fails the job, of which a trigger tells the user; false if the lease is gone. */
 export async function failForGood(tx: Transaction, job: Job, error: JobError): Promise<boolean> {
   const rows = await tx.query(
     `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
@@ -63,17 +62,7 @@ export async function failForGood(tx: Transaction, job: Job, error: JobError): P
      returning 1`,
     [job.tenantId, job.id, job.leaseToken, error],
   );
-  if (rows.length === 0) return false;
-  const step = job.stepKey ? ` of step ${job.stepKey}` : '';
-  await addNotice(tx, {
-    tenantId: job.tenantId,
-    severity: 'error',
-    code: error.code,
-    message: `A ${job.type} job${step} failed: ${error.message}`,
-    topic: `session/${job.sessionId}`,
-    details: { jobId: job.id },
-  });
-  return true;
+  return rows.length > 0;
 }
 
 export const toJobError = ({ code, message, details }: DialecticError): JobError => ({

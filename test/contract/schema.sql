@@ -584,6 +584,7 @@ CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TA
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
 CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_new_jobs()
 CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.role = 'stage'::text))) EXECUTE FUNCTION fail_session()
+CREATE TRIGGER jobs_failure_notices AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND COALESCE(((new.error ->> 'code'::text) <> ALL (ARRAY['child_failed'::text, 'prerequisite_failed'::text, 'quorum_missed'::text])), true))) EXECUTE FUNCTION add_failure_notice()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT may_follow(old.status, new.status)))) EXECUTE FUNCTION refuse_transition()
 CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
@@ -592,10 +593,69 @@ CREATE TRIGGER model_calls_change_events AFTER UPDATE OF status ON public.model_
 CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER sessions_change_events AFTER UPDATE OF status, gates ON public.sessions FOR EACH ROW WHEN (((old.status <> new.status) OR (old.gates <> new.gates))) EXECUTE FUNCTION tell_session_change()
 CREATE TRIGGER sessions_creation_events AFTER INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION tell_session_change()
+CREATE TRIGGER sessions_pause_notices AFTER UPDATE OF gates ON public.sessions FOR EACH ROW WHEN ((old.gates <> new.gates)) EXECUTE FUNCTION add_pause_notice()
 CREATE TRIGGER stage_runs_change_events AFTER UPDATE OF state ON public.stage_runs FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_stage()
 CREATE TRIGGER stage_runs_creation_events AFTER INSERT ON public.stage_runs FOR EACH ROW EXECUTE FUNCTION tell_stage()
 
 -- functions
+CREATE OR REPLACE FUNCTION public.add_failure_notice()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  about jsonb := describe_job(new.tenant_id, new.id);
+  lane text := format('participant %s (%s)', about->>'lane', about->>'model');
+begin
+  insert into notices (tenant_id, id, severity, code, message, topic, details)
+  values (new.tenant_id, gen_random_uuid(), 'error', coalesce(new.error->>'code', 'internal_error'),
+    case
+      when about->>'stage' is null then format('A %s job%s', new.job_type, ' of step ' || new.step_key)
+      when about->>'lane' is null then format('Stage %s', about->>'stage')
+      when new.step_key is null then format('Stage %s of %s', about->>'stage', lane)
+      else format('Step %s of stage %s of %s', new.step_key, about->>'stage', lane)
+    end || ' failed: ' || coalesce(new.error->>'message', 'no reason was recorded'),
+    'session/' || new.session_id, jsonb_build_object('jobId', new.id));
+  return null;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.add_pause_notice()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  gate text;
+  scope text;
+  project text;
+  amount text;
+  resume text := 'dialectic resume ' || new.id;
+begin
+  foreach gate in array new.gates loop
+    continue when gate = any (old.gates) or gate not in ('budget', 'funds', 'approval');
+    scope := new.shortages->gate->>'scope';
+    project := case when scope = 'project' then ' --project ' || new.project_id else '' end;
+    amount := case new.shortages->gate->>'currency' when 'token' then '<tokens> --tokens'
+      else '<dollars>' end;
+    insert into notices (tenant_id, id, severity, code, message, topic, details)
+    values (new.tenant_id, gen_random_uuid(), 'warning',
+      case gate when 'budget' then 'budget_reached' when 'funds' then 'funds_exhausted'
+        else 'approval_needed' end,
+      case
+        when gate = 'approval' then format('One call would take more than the set share of the '
+          'wallet, so the session is paused. Approve it and all later calls with: %s', resume)
+        when gate = 'funds' then format('The wallet is short, so the session is paused. Add to it '
+          'with: dialectic wallet grant %s%s. Then: %s', amount, project, resume)
+        when coalesce(scope, 'session') <> 'session' then format('The budget of the %s is reached, '
+          'so the session is paused. Raise it with: dialectic wallet budget %s%s. Then: %s', scope,
+          amount, project, resume)
+        else format('The budget of the session is reached, so it is paused. Raise it with: %s %s',
+          resume, case new.shortages->gate->>'currency' when 'token'
+            then '--budget-tokens <tokens>' else '--budget <dollars>' end)
+      end,
+      'session/' || new.id, jsonb_build_object('gate', gate));
+  end loop;
+  return null;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.add_to_budgets(of_tenant uuid, of_session uuid, held_usd bigint, held_tokens bigint, spent_usd bigint, spent_tokens bigint)
  RETURNS void
  LANGUAGE plpgsql
