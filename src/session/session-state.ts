@@ -80,10 +80,10 @@ function reduceOne(
     case 'session-failed':
       return { ...state, status: 'failed' };
     case 'session-paused':
-      if (event.reason === 'review') return { ...state, status: 'awaiting_review' };
+      if (isStop(event.reason)) return { ...state, status: 'awaiting_review' };
       return { ...state, gates: new Set(state.gates).add(event.reason) };
     case 'session-resumed':
-      if (event.reason === 'review') return { ...state, status: 'running' };
+      if (isStop(event.reason)) return { ...state, status: 'running' };
       return { ...state, gates: new Set([...state.gates].filter((gate) => gate !== event.reason)) };
     case 'stage-completed':
     case 'stage-failed':
@@ -95,6 +95,9 @@ function reduceOne(
       return state;
   }
 }
+
+/** Between two stages, for a person's review or where the run was to stop; the others are gates. */
+const isStop = (reason: string): boolean => reason === 'review' || reason === 'until';
 
 /** The steps of the current pass in the order in which they began; a chain of calls counts once. */
 export function countSteps({ jobs, iteration }: SessionState): StepRow[] {
