@@ -69,15 +69,25 @@ async function run(briefPath: string | undefined, options: RunOptions): Promise<
   if (!['stage', 'none'].includes(options.approve)) {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
+  report(await carryOut(await prepareRun(briefPath, options), options), options);
+}
+
+type CarryOutOptions = BudgetOptions &
+  Pick<RunOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> & { approve?: string };
+
+/** Starts a prepared run and works on it until it rests; what it would take is told first. */
+export async function carryOut(
+  prepared: Omit<NewRun, 'tenantId'>,
+  options: CarryOutOptions,
+): Promise<RunResult & { readonly estimate: Estimate }> {
   const concurrency = readConcurrency(options.concurrency);
-  const prepared = await prepareRun(briefPath, options);
   const { process, models } = prepared;
   const config = readConfiguration();
   requireModels(models, config);
   await requireFolder(options.out);
   const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
-  await withStore(options.data, async (store) => {
+  return withStore(options.data, async (store) => {
     const placed = await place(store, prepared);
     const planned: NewRun = {
       ...placed,
@@ -90,7 +100,7 @@ async function run(briefPath: string | undefined, options: RunOptions): Promise<
     const { sessionId } = await startRun(store.database, planned);
     tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
     const drive = { sessionId, out: options.out, concurrency, config };
-    report({ ...(await driveSession(store, drive)), estimate }, options);
+    return { ...(await driveSession(store, drive)), estimate };
   });
 }
 
@@ -108,6 +118,11 @@ export function report(
   options: { json?: boolean; out?: string },
 ): void {
   printResult(options.json === true, result, describe(result, options.out));
+  requireCompleted(result);
+}
+
+/** Throws for a run that rests before its end, with the command that goes on. */
+export function requireCompleted(result: RunResult): void {
   if (result.status === 'completed' || result.awaiting?.reason === 'until') return;
   if (result.status === 'cancelled') {
     const message = 'The run was cancelled. What was written is kept.';
