@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { estimateCommand } from './estimate.ts';
+import { evalCommand } from './eval.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { noticesCommand } from './notices.ts';
@@ -39,6 +40,7 @@ const program = new Command('dialectic')
   .addCommand(chooseCommand())
   .addCommand(iterateCommand())
   .addCommand(noticesCommand())
+  .addCommand(evalCommand())
   .addCommand(modelsCommand())
   .addCommand(walletCommand())
   .addCommand(workerCommand())

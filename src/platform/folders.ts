@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DialecticError } from './errors.ts';
 
@@ -112,6 +112,25 @@ export async function updateTextFolder(
     throw explain(thrown, folder);
   }
   return [...changed.map(([path]) => path), ...gone].toSorted();
+}
+
+/** Reads one text; a link, a device and what is no text or too large are refused as in a folder. */
+export async function readTextFile(path: string, limits: FolderLimits = LIMITS): Promise<string> {
+  try {
+    const entry = await lstat(path);
+    if (!entry.isFile() && !entry.isDirectory()) {
+      throw refuse('file_not_text', `${path} is a link or a device.`);
+    }
+    if (entry.size > limits.maxFileBytes) {
+      throw refuse(
+        'file_too_large',
+        `${path} has ${entry.size} bytes; ${limits.maxFileBytes} may be.`,
+      );
+    }
+    return decode(path, await readFile(path));
+  } catch (thrown) {
+    throw explain(thrown, path);
+  }
 }
 
 /** Writes one text, over an older one if there is one. */

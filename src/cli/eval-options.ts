@@ -1,0 +1,53 @@
+import { DialecticError } from '../platform/errors.ts';
+import type { BudgetOptions } from './budget.ts';
+import type { NewRunOptions } from './new-run.ts';
+
+/** What `dialectic eval` is told. */
+export type EvalOptions = BudgetOptions &
+  Pick<NewRunOptions, 'process' | 'depth' | 'ask' | 'result' | 'shortcuts'> & {
+    single?: string;
+    debate: string[];
+    judge: string[];
+    out: string;
+    words?: string;
+    singleFolder?: string;
+    debateFolder?: string;
+    concurrency: string;
+    data?: string;
+    json?: boolean;
+  };
+
+/** Refuses options that contradict each other or would be passed over; reads --words. */
+export function checkEvalOptions(options: EvalOptions): number | null {
+  const { single, debate, judge, singleFolder, debateFolder, words } = options;
+  const wrong = [
+    debate.length > 0 === Boolean(debateFolder) &&
+      'Name either the participants with --debate, or a folder with --debate-folder.',
+    Boolean(single) === Boolean(singleFolder) &&
+      'Name either a model with --single, or a folder with --single-folder.',
+    judge.length === 0 && 'Name at least one judge with --judge.',
+    [single, ...judge].some((model) => model?.startsWith('offline/')) &&
+      'Offline participants are no language models: they can debate, but neither write the single prompt nor judge.',
+    words !== undefined && !single && '--words is asked of --single, and there is none.',
+    debateFolder &&
+      (options.budget ?? options.budgetTokens) !== undefined &&
+      'A budget is for the debate, and --debate-folder makes none.',
+    words !== undefined && !/^[1-9]\d{1,5}$/.test(words) && '--words takes a number from 10.',
+  ].find(Boolean);
+  if (wrong) throw new DialecticError('usage_invalid', wrong);
+  return words === undefined ? null : Number(words);
+}
+
+/** What the debate is told, as `dialectic run` would be. */
+export function toRunOptions(options: EvalOptions): NewRunOptions {
+  const { debate, process: name, depth, ask, result, shortcuts } = options;
+  return {
+    model: debate,
+    resource: [],
+    depth,
+    result,
+    shortcuts,
+    ...(name === undefined ? {} : { process: name }),
+    ...(ask === undefined ? {} : { ask }),
+  };
+}
