@@ -68,8 +68,8 @@ async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
 }
 
 /**
- * Brings everything of a session back that failed, or that ended because something else failed;
- * what succeeded stays. Returns how many jobs go again.
+ * Brings everything of a session back that failed, or that ended because something else failed,
+ * in stages that are not closed; what succeeded stays. Returns how many jobs go again.
  */
 export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
   const session = [tenantId, sessionId];
@@ -81,14 +81,14 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
   await lockForRetry(tx, session);
   await tx.query(
     `delete from lane_steps l using stage_runs r
-     where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*'
+     where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*' and not ${isClosed('r.id')}
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
     session,
   );
   await tx.query(
     `update lane_steps l set state = 'running', degraded = false
      from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
-       and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
+       and not ${isClosed('r.id')} and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
     session,
   );
   const rows = await tx.query(RETRY, session);
@@ -108,8 +108,16 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
   return rows.length;
 }
 
+/** SQL: a stage whose own job is done was left behind, with whatever failed in it. */
+function isClosed(stageRunId: string): string {
+  return `exists (select from jobs s where s.tenant_id = $1 and s.stage_run_id = ${stageRunId}
+    and s.role = 'stage' and s.status in ('completed', 'superseded'))`;
+}
+
+/** Documents of a closed stage would come too late for those that were written without them. */
 const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
-  and (j.status = 'failed' or j.cancel_reason = 'parent_ended')`;
+  and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
+  and not (j.counts and ${isClosed('j.stage_run_id')})`;
 
 /**
  * What still runs may end at this moment. With these locks, taken in the order of whoever ends it,

@@ -36,6 +36,7 @@ export type RunResult = {
     readonly path: string | null;
     readonly dataPath: string;
     readonly costUsd: number | null;
+    readonly degraded: boolean;
   }[];
   /** `by` is `ballots`, `person`, or `default` where nothing was counted. */
   readonly chosen: (Chosen & { readonly text: string }) | null;

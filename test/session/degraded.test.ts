@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { retrySession } from '../../src/jobs/sessions.ts';
 import type { Loss, PlannedJob } from '../../src/planning/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import type { Process, Step } from '../../src/recipe/types.ts';
@@ -56,12 +57,21 @@ describeOnBoth('a run that goes on without something', (kind) => {
     const models = Array.from({ length: lanes }, (_, n) => `x/model-${n + 1}`);
     const brief = 'Build a thing that helps people.';
     const { sessionId } = await startRun(database, { tenantId, name: 'P', brief, models, ...run });
+    const rests = status === 'completed' && run.untilStage ? 'awaiting_review' : status;
+    return resume({ tenantId, sessionId }, rests, breaks);
+  }
+
+  async function resume(
+    place: { tenantId: string; sessionId: string },
+    status: string,
+    breaks: (planned: PlannedJob) => boolean,
+  ) {
+    const { sessionId } = place;
     const execute = writeTrivially((planned) => {
       if (breaks(planned)) throw new DialecticError('model_refused', 'The model will not.');
       return { text: planned.identity };
     });
-    const rests = status === 'completed' && run.untilStage ? 'awaiting_review' : status;
-    await runUntil(database, { tenantId, sessionId }, rests, execute);
+    await runUntil(database, place, status, execute);
     return database.asTenant(tenantId, async (tx) => {
       const session = await readSession(tx, tenantId, sessionId);
       const exported = await exportSession(tx, session);
@@ -191,6 +201,26 @@ describeOnBoth('a run that goes on without something', (kind) => {
     },
     120_000,
   );
+
+  test('does not go back for what it left behind when it is resumed later on', async () => {
+    const tried: string[] = [];
+    let broken = true;
+    const breaks = (planned: PlannedJob): boolean => {
+      tried.push(`${planned.step} ${laneOf(planned)}`);
+      return (
+        (planned.step === 'draft' && laneOf(planned) === 3) || (broken && planned.stage === 'end')
+      );
+    };
+    const run = { process: debate({}, {}), allowDegraded: true };
+    const { result } = await play(run, 'failed', breaks);
+    broken = false;
+    const place = { tenantId, sessionId: result.session };
+    await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, result.session));
+    const left = await resume(place, 'completed', breaks);
+    expect(tried.filter((one) => one === 'draft 3')).toHaveLength(1);
+    expect(tried.filter((one) => one === 'sum 1')).toHaveLength(2);
+    expect(left.result.missing).toContainEqual(expect.objectContaining({ step: 'draft', lane: 3 }));
+  }, 120_000);
 
   test('loses one job of a fan-out under any: only what reads it says so', async () => {
     const key = 'synthesis_pairwise_business_case';
