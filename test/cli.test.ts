@@ -25,10 +25,11 @@ test('demo runs the whole process and says what to open next', async () => {
   const out = join(await temporaryFolder(), 'out');
   const { code, stdout, stderr } = await dialectic('demo', '--out', out);
   expect(code, stderr).toBe(0);
-  expect(stdout).toContain('104 calls, 46 documents');
+  expect(stdout).toMatch(/: 1\d\d calls, 57 documents/);
   expect(stderr).toContain('no language model');
   const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
-  expect(readme).toContain('## Read first');
+  expect(readme).toContain('[Requirements](decide/requirements.md)');
+  expect(readme).toContain('## Changed by the debate');
   expect(stdout).toContain("chosen by the participants' rankings");
   expect(stdout).toContain('2 of 2 ballots counted.');
   expect(readme).toMatch(/\| 1 `offline\/builder` \| .* \| lane \d, lane \d \| \d \| yes \|/);

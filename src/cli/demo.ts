@@ -10,6 +10,7 @@ import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { findRecipe } from '../platform/recipe-folders.ts';
+import { configureProcess } from '../recipe/configure-process.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import { startRun } from '../session/start.ts';
 import { readBrief } from './brief.ts';
@@ -34,7 +35,13 @@ export function demoCommand(): Command {
         const { sessionId } = await startRun(database, {
           tenantId,
           ...(await readBrief(BRIEF)),
-          process: loadProcess(await readTextFolder(folder)),
+          process: configureProcess(loadProcess(await readTextFolder(folder)), {
+            depth: 'standard',
+            ask: false,
+            result: true,
+            shortcuts: true,
+            laneCount: MODELS.length,
+          }),
           models: MODELS,
         });
         process.stderr.write(`${OFFLINE_NOTICE}\n`);

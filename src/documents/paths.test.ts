@@ -21,6 +21,9 @@ const TREE: readonly (readonly [string, FileIdentity])[] = [
   ['Pending/01_login.md', { kind: 'pending', name: '01_login.md' }],
   ['Current/01_login.md', { kind: 'current', name: '01_login.md' }],
   ['Complete/01_login.md', { kind: 'complete', name: '01_login.md' }],
+  ['decide/plan.md', { kind: 'result', folder: 'decide', name: 'plan' }],
+  ['%50ending/plan.md', { kind: 'result', folder: 'Pending', name: 'plan' }],
+  ['session_a1b2c3d4/contents.md', { kind: 'contents', session: 'a1b2c3d4' }],
   [`${folder}/seed_prompt.md`, { kind: 'seed_prompt', ...place }],
   [`${folder}/user_feedback_thesis.md`, { kind: 'stage_feedback', ...place }],
   [`${folder}/gpt-5.1-mini_1_thesis.md`, { kind: 'contribution', ...work, documentKey: 'thesis' }],
@@ -163,6 +166,8 @@ const workFields = {
 const format = fc.constantFrom('md' as const, 'json' as const);
 
 const anyIdentity: fc.Arbitrary<FileIdentity> = fc.oneof(
+  fc.record({ kind: fc.constant('result' as const), folder: name, name }),
+  fc.record({ kind: fc.constant('contents' as const), session: name }),
   fc.record({
     kind: fc.constantFrom(
       ...(['user_prompt', 'export', 'general_resource', 'pending', 'current', 'complete'] as const),

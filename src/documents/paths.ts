@@ -29,6 +29,10 @@ export type Work = StagePlace & {
 /** Every file of a project's tree. */
 export type FileIdentity =
   | { readonly kind: 'project_readme' | 'project_settings' }
+  /** A document of the result, under its title in a folder that the process names. */
+  | { readonly kind: 'result'; readonly folder: string; readonly name: string }
+  /** The list of everything that a session made. */
+  | { readonly kind: 'contents'; readonly session: string }
   | {
       readonly kind:
         | 'user_prompt'
@@ -73,6 +77,14 @@ export function constructPath(identity: FileIdentity): string {
     case 'current':
     case 'complete':
       return [FOLDERS[identity.kind], ...identity.name.split('/').map(encodeName)].join('/');
+    case 'result': {
+      const folder = encodeName(identity.folder);
+      const taken =
+        Object.values<string>(FOLDERS).includes(folder) || folder.startsWith('session_');
+      return `${taken ? escapeFirst(folder) : folder}/${encodeName(identity.name)}.md`;
+    }
+    case 'contents':
+      return `session_${encodeName(identity.session)}/contents.md`;
     case 'seed_prompt':
       return `${stageFolder(identity)}/seed_prompt.md`;
     case 'stage_feedback':
@@ -161,7 +173,13 @@ function readProjectFile(path: string): FileIdentity | null {
   for (const kind of ['general_resource', 'pending', 'current', 'complete'] as const) {
     if (folder === FOLDERS[kind]) return { kind, name };
   }
-  return null;
+  const [file = ''] = rest;
+  if (rest.length > 1 || !file.endsWith('.md')) return null;
+  if (folder?.startsWith('session_') && file === 'contents.md') {
+    return { kind: 'contents', session: decodeName(folder.slice('session_'.length)) };
+  }
+  const title = decodeName(file.slice(0, -'.md'.length));
+  return { kind: 'result', folder: decodeName(folder ?? ''), name: title };
 }
 
 function readStageFile(path: string): FileIdentity | null {

@@ -1,11 +1,11 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
+import { withFrontMatter } from '../documents/front-matter.ts';
 import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import type { Assembly } from './assemble.ts';
-import { withFrontMatter } from './front-matter.ts';
 import { renderDocument } from './render-document.ts';
 
 type DocumentRow = {
@@ -62,22 +62,14 @@ export function createRenderHandler(database: Database): JobHandler {
     const step = stage.steps.find((one) => one.key === row.step_key)!;
     const lane = session.lanes.find((one) => one.id === row.lane_id)!;
     const markdown = renderDocument(session.process, stage, step, row.content);
+    // Six lines that a reader can bear; the JSON beside the file has the rest.
     const facts = {
-      document: row.document_key,
-      stage: row.stage_key,
-      iteration: row.iteration,
+      document: `${row.stage_key}/${row.document_key}`,
+      participant: `${lane.ordinal} ${lane.model}`,
+      pass: row.iteration,
       version: row.version,
-      model: lane.model,
-      lane: lane.ordinal,
-      lineage: row.source_group,
-      anchor: row.anchor_id,
-      inputs: Object.fromEntries(row.inputs.map(({ name, ids }) => [name, ids])),
-      calls: usage.calls,
-      inputTokens: usage.input,
-      outputTokens: usage.output,
-      costUsd: usage.cost === null ? null : usage.cost / 1e6,
+      cost: usage.cost === null ? 'unknown' : `$${(usage.cost / 1e6).toFixed(4)}`,
       id: row.id,
-      ...(row.missing.length > 0 && { degraded: true, missing: row.missing }),
     };
     const text = withFrontMatter(facts, withGaps(describeMissing(session, row.missing), markdown));
     await commit({

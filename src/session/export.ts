@@ -3,14 +3,14 @@ import { readBlob } from '../documents/blobs.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
-import { readWorkItems } from '../planning/work-items.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { addCalls, readCalls } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
+import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
 import { readQuestions } from './questions.ts';
 import { readSession, type SessionLane, type SessionView } from './read.ts';
-import { listSessions, writeReadme } from './readme.ts';
+import { writeContents, writeReadme } from './readme.ts';
 import { readStageLanes } from './stages.ts';
 
 /** A document of a session with the places of its files in the exported folder. */
@@ -49,6 +49,8 @@ export type DocumentRow = {
   version: number;
   source_group: string | null;
   contribution_id: string | null;
+  anchor_id: string | null;
+  inputs: { name: string; ids: string[] }[] | null;
   content: unknown;
   missing: Loss[];
   markdown: string | null;
@@ -71,10 +73,16 @@ export async function exportSession(
   const { rows, documents } = await addDebate(tx, session, files);
   const missing = await readMissing(tx, session, documents);
   await addProject(tx, session, others, files, missing);
-  addWorkItems(session, rows, files);
   const questions = await readQuestions(tx, session);
-  const readme = writeReadme(session, documents, rows, questions, missing);
-  files.set(constructPath({ kind: 'project_readme' }), readme + listSessions(others));
+  const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
+  const folder = {
+    results: addResults(session, rows, documents, files),
+    workItems: addWorkItems(session, rows, files),
+    contents,
+  };
+  const made = { documents, rows, questions, missing, folder };
+  files.set(constructPath({ kind: 'project_readme' }), writeReadme(session, made, others));
+  files.set(contents, writeContents(session, made));
   return { files, documents, missing };
 }
 
@@ -131,7 +139,7 @@ function addDocument(
   row: DocumentRow,
   work: Work,
 ): ExportedDocument {
-  const content = withMissing(row.content, row.missing);
+  const content = withFacts(row);
   const json = `${JSON.stringify(content, null, 2)}\n`;
   const isHeader = row.kind === 'header_context';
   // What the recipe renders is for people; JSON alone is a step on the way.
@@ -168,9 +176,18 @@ async function readMissing(
   return uniteLosses([...losses, ...current.flatMap(({ missing }) => missing)]);
 }
 
-/** The file of a degraded document says so first; `_missing` is no section of any contract. */
-const withMissing = (content: unknown, missing: readonly Loss[]): unknown =>
-  missing.length === 0 ? content : { _missing: missing, ...(content as object) };
+/**
+ * A document's file begins with how it came about and, where it is degraded, with what it was
+ * written without; neither key is a section of any contract.
+ */
+function withFacts({ id, source_group, anchor_id, inputs, missing, content }: DocumentRow): object {
+  const read = Object.fromEntries((inputs ?? []).map(({ name, ids }) => [name, ids]));
+  return {
+    _facts: { id, lineage: source_group, anchor: anchor_id, inputs: read },
+    ...(missing.length > 0 && { _missing: missing }),
+    ...(content as object),
+  };
+}
 
 function isRendered({ process }: SessionView, row: DocumentRow): boolean {
   const stage = process.stages.find(({ key }) => key === row.stage_key);
@@ -181,7 +198,8 @@ function isRendered({ process }: SessionView, row: DocumentRow): boolean {
 function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]> {
   return tx.query<DocumentRow>(
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
-       d.source_group, d.contribution_id, d.content, d.missing, b.body as markdown,
+       d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
+       b.body as markdown,
        j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
        case when c.known then c.cost end as cost_micros
      from documents d
@@ -277,33 +295,3 @@ const settingsOf = ({ id, iteration, status, awaiting, untilStage, overlay }: Se
   until: untilStage,
   overlay,
 });
-
-/** One file for each piece of work that the chosen plan names. */
-function addWorkItems(
-  session: SessionView,
-  rows: readonly DocumentRow[],
-  files: Map<string, string>,
-) {
-  if (session.chosenLaneId === null) return;
-  const plans = session.process.workItems.flatMap((workItems) => {
-    const plan = rows.find(
-      (row) =>
-        row.stage_key === workItems.stage &&
-        row.document_key === workItems.documentKey &&
-        row.lane_id === session.chosenLaneId &&
-        row.iteration === session.iteration,
-    );
-    return plan ? [{ workItems, plan }] : [];
-  });
-  const [first] = plans;
-  if (!first) return;
-  for (const { id, title, item } of readWorkItems(first.workItems, first.plan.content)) {
-    const name = `${id}.md`.replaceAll('/', '-');
-    const lines = Object.entries(item).map(([key, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-      return `## ${key.replaceAll('_', ' ')}\n\n${text}`;
-    });
-    const text = `# ${title}\n\n${lines.join('\n\n')}\n`;
-    files.set(constructPath({ kind: 'pending', name }), text);
-  }
-}

@@ -1,6 +1,8 @@
 import type { Loss } from '../planning/types.ts';
+import { describeDocument } from '../recipe/contract.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
+import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
 import type { Question } from './questions.ts';
 import type { SessionView } from './read.ts';
@@ -8,58 +10,106 @@ import { describeQuestions } from './readme-questions.ts';
 import { describeStanding } from './standing.ts';
 import { viewVote } from './vote-view.ts';
 
-/** The first page of the folder: what this is, whom the result follows, what to read first. */
+/** What a session has made so far, and where the folder has it. */
+export type SessionMade = {
+  readonly documents: readonly ExportedDocument[];
+  readonly rows: readonly DocumentRow[];
+  readonly questions: readonly Question[];
+  readonly missing: readonly Loss[];
+  readonly folder: FolderParts;
+};
+
+/**
+ * The first page of the folder. Where the result stage has written one, code adds only what it
+ * alone knows; until then the page says how far the run is and what to read first.
+ */
 export function writeReadme(
   session: SessionView,
-  documents: readonly ExportedDocument[],
-  rows: readonly DocumentRow[],
-  questions: readonly Question[],
-  missing: readonly Loss[],
+  made: SessionMade,
+  others: readonly SessionView[],
 ): string {
-  const { process, lanes, chosenLaneId, chosenBy, iteration } = session;
-  const chosen = lanes.find((lane) => lane.id === chosenLaneId);
-  const lines = [`# ${process.name}`, '', process.description, ''];
-  lines.push(`Session \`${session.id}\`, pass ${iteration}, ${describeStanding(session)}.`, '');
-  lines.push(...missingSection(session, missing));
-  lines.push(...howToGoOn(session));
-  const names = lanes.map(({ ordinal, model }) => `- Lane ${ordinal}: \`${model}\``);
-  lines.push('## Participants', '', ...names, '');
-  if (lanes.some(({ model }) => model.startsWith('offline/'))) {
-    lines.push('**No language model wrote the documents of the offline participants.**', '');
-  }
-  const costs = documents.map(({ costUsd }) => costUsd);
-  if (costs.length > 0) {
-    const sum = costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
-    const unknown = costs.includes(null) ? ', without those of unknown price' : '';
-    lines.push(`The documents cost $${sum.toFixed(4)} to write${unknown}.`, '');
-  }
-  const vote = viewVote(session);
-  if (chosen) {
-    const choice = { lane: chosen.ordinal, model: `\`${chosen.model}\``, by: chosenBy! };
-    lines.push(tellChoice(choice, vote, lanes.length), '');
-  }
-  const current = documents.filter((document) => document.iteration === iteration);
+  const page = firstPage(session, made.rows, made.folder);
+  const lines = page
+    ? [...missingSection(session, made.missing), ...page, ...origin(session, made)]
+    : writeStanding(session, made);
+  return `${[...lines, ...listSessions(others)].join('\n').trimEnd()}\n`;
+}
+
+/** The page of a run without a result, or with none yet. */
+function writeStanding(session: SessionView, made: SessionMade): string[] {
+  const { process } = session;
   const results = process.results.flatMap(({ stage, documentKey }) =>
-    current.filter(
+    currentOf(session, made).filter(
       (document) =>
         document.stage === stage &&
         document.key === documentKey &&
-        document.path !== null &&
-        (!chosen || document.lane.id === chosen.id),
+        (session.chosenLaneId === null || document.lane.id === session.chosenLaneId),
     ),
   );
-  if (results.length > 0) lines.push('## Read first', '', ...results.map(link), '');
-  lines.push(...describeQuestions(session, questions));
-  for (const stage of process.stages) {
-    const own = current.filter(
-      (document) => document.stage === stage.key && document.path !== null,
-    );
-    if (own.length > 0) lines.push(`## ${stage.name}`, '', ...own.map(link), '');
-  }
-  if (vote) lines.push('## How the lanes voted', '', ...describeVote(vote), '');
-  const empty = rows.length === 0 ? ['Nothing has been written yet.', ''] : [];
-  return `${[...lines, ...empty].join('\n').trimEnd()}\n`;
+  return [
+    `# ${process.name}`,
+    '',
+    process.description,
+    '',
+    ...missingSection(session, made.missing),
+    ...howToGoOn(session),
+    ...(results.length > 0
+      ? ['## Read first', '', ...results.map((one) => link(one, '')), '']
+      : []),
+    ...(made.rows.length === 0 ? ['Nothing has been written yet.', ''] : []),
+    ...(made.folder.workItems > 0 ? ['The work items are in [Pending/](Pending/).', ''] : []),
+    `[Every document of the debate](${encodeURI(made.folder.contents)}).`,
+    '',
+    ...describeQuestions(session, made.questions),
+    ...origin(session, made),
+  ];
 }
+
+/** Who took part, whom the result follows, what it cost, and how the lanes voted. */
+function origin(session: SessionView, { documents }: SessionMade): string[] {
+  const { lanes, chosenLaneId, chosenBy, iteration, id } = session;
+  const vote = viewVote(session);
+  const chosen = lanes.find((lane) => lane.id === chosenLaneId);
+  const names = lanes.map(({ ordinal, model }) => `lane ${ordinal} \`${model}\``).join(', ');
+  const costs = documents.map(({ costUsd }) => costUsd);
+  const sum = costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
+  const unknown = costs.includes(null) ? ', without those of unknown price' : '';
+  const choice = chosen && {
+    lane: chosen.ordinal,
+    model: `\`${chosen.model}\``,
+    by: chosenBy!,
+  };
+  return [
+    '## How this came about',
+    '',
+    `Session \`${id}\`, pass ${iteration}, ${describeStanding(session)}. Participants: ${names}.`,
+    ...(lanes.some(({ model }) => model.startsWith('offline/'))
+      ? ['', '**No language model wrote the documents of the offline participants.**']
+      : []),
+    ...(choice ? ['', tellChoice(choice, vote, lanes.length)] : []),
+    ...(costs.length > 0 ? ['', `The documents cost $${sum.toFixed(4)} to write${unknown}.`] : []),
+    '',
+    ...(vote ? ['## How the lanes voted', '', ...describeVote(vote), ''] : []),
+  ];
+}
+
+/** The list of everything that the pass has made, stage by stage. */
+export function writeContents(session: SessionView, made: SessionMade): string {
+  const lines = [`# The debate behind the result`, '', ...origin(session, made)];
+  for (const stage of session.process.stages) {
+    const own = currentOf(session, made).filter((document) => document.stage === stage.key);
+    const folder = `session_${session.id.slice(-12)}/`;
+    const links = own.map(
+      (document) => link(document, folder) + countWords(session, made, document),
+    );
+    if (own.length > 0) lines.push(`## ${stage.name}`, '', stage.description, '', ...links, '');
+  }
+  lines.push(...describeQuestions(session, made.questions));
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+const currentOf = ({ iteration }: SessionView, { documents }: SessionMade): ExportedDocument[] =>
+  documents.filter((document) => document.iteration === iteration && document.path !== null);
 
 /** A run that stopped where it was asked to is not over. */
 function howToGoOn({ id, awaiting, untilStage, process }: SessionView): string[] {
@@ -70,15 +120,31 @@ function howToGoOn({ id, awaiting, untilStage, process }: SessionView): string[]
 }
 
 /** The other sessions of the project, by their folders; empty where there is none. */
-export function listSessions(others: readonly SessionView[]): string {
-  if (others.length === 0) return '';
+function listSessions(others: readonly SessionView[]): string[] {
+  if (others.length === 0) return [];
   const lines = others.map((session) => {
     const models = session.lanes.map(({ model }) => model).join(', ');
     const folder = `session_${session.id.slice(-12)}/`;
     return `- \`${folder}\`: ${session.process.name}, ${describeStanding(session)}, ${models}`;
   });
-  return `\n## Other sessions of this project\n\n${lines.join('\n')}\n`;
+  return ['## Other sessions of this project', '', ...lines];
 }
 
-const link = (document: ExportedDocument): string =>
-  `- [${document.key.replaceAll('_', ' ')}](${encodeURI(document.path!)}) · lane ${document.lane.ordinal}`;
+/** A link from the page that lies in `folder`, a part of the path, or at the root. */
+const link = (document: ExportedDocument, folder: string): string =>
+  `- [${document.key.replaceAll('_', ' ')}](${encodeURI(document.path!.slice(folder.length))})` +
+  ` · lane ${document.lane.ordinal}`;
+
+/** How long a document became beside what was asked for. */
+function countWords(
+  { process }: SessionView,
+  { rows }: SessionMade,
+  { id, stage: stageKey, key }: ExportedDocument,
+): string {
+  const stage = process.stages.find((one) => one.key === stageKey)!;
+  const step = stage.steps.find(({ output }) => output.documentKey === key);
+  const asked = step ? describeDocument(stage, step).words : 0;
+  const text = rows.find((row) => row.id === id)?.markdown ?? '';
+  const written = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  return asked > 0 ? ` · ${written} words, ${asked} asked` : ` · ${written} words`;
+}

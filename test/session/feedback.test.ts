@@ -226,7 +226,7 @@ describe('a process of a user', () => {
     const sessionId = await start({ process });
     await runUntil(database, { tenantId, sessionId }, 'completed');
     await expect(give(sessionId, { stageKey: out, text: 'Harder.' })).rejects.toThrow(
-      `No model writes anything in stage ${out}`,
+      `There is no stage ${out}`,
     );
   });
 

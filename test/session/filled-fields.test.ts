@@ -41,6 +41,7 @@ test('the fields that code fills are these; a new one needs a look at whom it na
     'antithesis/comparison_vector.proposal.source_model_slug = source_model',
     'antithesis/header_context.review_metadata.proposal_identifier.lineage_key = lineage',
     'antithesis/header_context.review_metadata.proposal_identifier.source_model_slug = source_model',
+    'synthesis/findings.findings[].by = own_model',
     'paralysis/header_context.system_materials.iteration_metadata.iteration_number = iteration',
   ]);
 });

@@ -4,8 +4,9 @@ import { parseStage } from '../../src/recipe/parse.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { loadProcess } from '../../src/recipe/validate.ts';
 import { startRun } from '../../src/session/start.ts';
+import { debateAlone, shippedWhole } from '../recipes/shipped.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
-import { runUntil, shipped } from './trivial.ts';
+import { runUntil } from './trivial.ts';
 
 const CONTRACT = `
 type: object
@@ -58,8 +59,8 @@ describeOnBoth("a user's stage between synthesis and parenthesis", (kind) => {
     const database = await openTestStore(kind);
     const { tenantId } = await newTenant(database);
     const stage = parseStage(hardening).value!;
-    const edited = insertStage(shipped('software-plan'), stage, { after: 'synthesis' });
-    const process = loadProcess(processToFiles(edited));
+    const edited = insertStage(shippedWhole('software-plan'), stage, { after: 'synthesis' });
+    const process = debateAlone(loadProcess(processToFiles(edited)));
     const { sessionId } = await startRun(database, {
       tenantId,
       name: 'With a stage of my own',

@@ -1,0 +1,80 @@
+import { splitFrontMatter } from '../documents/front-matter.ts';
+import { constructPath } from '../documents/paths.ts';
+import { readWorkItems } from '../planning/work-items.ts';
+import { describeDocument } from '../recipe/contract.ts';
+import { humanise, toMarkdown } from '../recipe/markdown-blocks.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
+import type { DocumentRef } from '../recipe/types.ts';
+import type { DocumentRow, ExportedDocument } from './export.ts';
+import type { SessionView } from './read.ts';
+
+/** A document of the result as people find it: under its title, beside the readme. */
+export type ResultFile = {
+  readonly title: string;
+  readonly path: string;
+};
+
+/** Puts the results into their folders; each names the record that it was copied from. */
+export function addResults(
+  session: SessionView,
+  rows: readonly DocumentRow[],
+  documents: readonly ExportedDocument[],
+  files: Map<string, string>,
+): ResultFile[] {
+  return session.process.results.flatMap((ref) => {
+    const found = findResult(session, rows, ref);
+    const record = documents.find(({ id }) => id === found?.id)?.path;
+    if (!ref.folder || !found?.markdown || !record) return [];
+    const title = titleOf(session, ref);
+    const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+    const path = constructPath({ kind: 'result', folder: ref.folder, name });
+    const { text } = splitFrontMatter(found.markdown);
+    const link = `[Its record](../${encodeURI(record)}) says who wrote it, from what.`;
+    files.set(path, `${text.trimEnd()}\n\n---\n\n${link}\n`);
+    return [{ title, path }];
+  });
+}
+
+/** The current document of the lane that the results follow. */
+export const findResult = (
+  { chosenLaneId, iteration }: SessionView,
+  rows: readonly DocumentRow[],
+  { stage, documentKey }: DocumentRef,
+): DocumentRow | undefined =>
+  rows.find(
+    (row) =>
+      row.stage_key === stage &&
+      row.document_key === documentKey &&
+      row.lane_id === chosenLaneId &&
+      row.iteration === iteration,
+  );
+
+export function titleOf({ process }: SessionView, ref: DocumentRef): string {
+  const stage = process.stages.find(({ key }) => key === ref.stage)!;
+  const step = stage.steps.find(({ output }) => output.documentKey === ref.documentKey)!;
+  return describeDocument(stage, step).title;
+}
+
+/** One file for each piece of work of the result, in a form that a person or an agent can take. */
+export function addWorkItems(
+  session: SessionView,
+  rows: readonly DocumentRow[],
+  files: Map<string, string>,
+): number {
+  for (const workItems of session.process.workItems) {
+    const plan = findResult(session, rows, workItems);
+    if (!plan) continue;
+    const items = readWorkItems(workItems, plan.content);
+    for (const { id, title, item } of items) {
+      const facts = Object.entries(item)
+        .filter(([key]) => key !== workItems.id && key !== workItems.title)
+        .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0));
+      const parts = facts.map(([key, value]) => `**${humanise(key)}**\n\n${toMarkdown(value, 3)}`);
+      const name = `${id}.md`.replaceAll('/', '-');
+      const text = `# ${safeInline(`${id} ${title}`)}\n\n${parts.join('\n\n')}\n`;
+      files.set(constructPath({ kind: 'pending', name }), text);
+    }
+    return items.length;
+  }
+  return 0;
+}

@@ -1,0 +1,56 @@
+import { splitFrontMatter } from '../documents/front-matter.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
+import type { DocumentRow } from './export.ts';
+import { findResult, type ResultFile } from './export-results.ts';
+import type { SessionView } from './read.ts';
+
+/** What the first page is made of beside the text of the result stage. */
+export type FolderParts = {
+  readonly results: readonly ResultFile[];
+  readonly workItems: number;
+  readonly contents: string;
+};
+
+/**
+ * The page of the result stage with what only code knows: what does not add up although its writer
+ * was asked to mend it, and where everything lies. Undefined where the run has no such page (yet).
+ */
+export function firstPage(
+  session: SessionView,
+  rows: readonly DocumentRow[],
+  { results, workItems, contents }: FolderParts,
+): string[] | undefined {
+  const ref = session.process.firstPage;
+  const page = ref ? findResult(session, rows, ref)?.markdown : undefined;
+  if (!page) return undefined;
+  const problems = findProblems(session, rows);
+  const folder = results.map(({ title, path }) => `- [${safeInline(title)}](${encodeURI(path)})`);
+  const work =
+    workItems > 0 ? [`- [Pending/](Pending/): ${workItems} work items, a file each`] : [];
+  return [
+    splitFrontMatter(page).text.trimEnd(),
+    '',
+    ...(problems.length > 0
+      ? ['## What does not add up yet', '', ...problems.map((one) => `- ${one}`), '']
+      : []),
+    '## In this folder',
+    '',
+    ...folder,
+    ...work,
+    `- [The whole debate](${encodeURI(contents)}): every proposal, critique, prompt and answer`,
+    '',
+  ];
+}
+
+/** What the computed check of the result found; its writers were asked once to mend it. */
+function findProblems(session: SessionView, rows: readonly DocumentRow[]): string[] {
+  return session.process.stages.flatMap((stage) =>
+    stage.steps
+      .filter(({ compute, skip }) => compute === 'checks' && !skip)
+      .flatMap(({ output: { documentKey } }) => {
+        const row = findResult(session, rows, { stage: stage.key, documentKey });
+        const problems = (row?.content as { problems?: unknown } | undefined)?.problems;
+        return Array.isArray(problems) ? problems.map((one) => safeInline(String(one))) : [];
+      }),
+  );
+}
