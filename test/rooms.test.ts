@@ -32,7 +32,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'jobs',
     'db',
   ],
-  eval: ['generation', 'jobs', 'models', 'recipe'],
+  eval: ['documents', 'generation', 'jobs', 'models', 'recipe'],
 };
 /** The faces may import every room but each other. */
 const FACES = ['cli', 'server'];

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { openDatabase } from '../db/open.ts';
@@ -57,8 +57,7 @@ export function demoCommand(): Command {
           '',
           'Open next:',
           `  ${join(out, 'project_readme.md')}`,
-          ...firstDocuments(result.chosen?.lane ?? 1, rendered, out),
-          `  ${join(out, 'Pending')}`,
+          ...['decide', 'build', 'Pending'].map((folder) => `  ${join(out, folder)}`),
         ];
         process.stdout.write(`${lines.join('\n')}\n`);
       } finally {
@@ -66,14 +65,4 @@ export function demoCommand(): Command {
         await rm(data, { recursive: true, force: true });
       }
     });
-}
-
-type Rendered = { readonly path: string | null; readonly lane: number; readonly stage: string };
-
-/** The last documents of the chosen lane: where the debate ended up. */
-function firstDocuments(lane: number, documents: readonly Rendered[], out: string): string[] {
-  const last = documents.at(-1)?.stage;
-  return documents
-    .filter((document) => document.lane === lane && document.stage === last)
-    .map((document) => `  ${join(out, relative(out, document.path!))}`);
 }

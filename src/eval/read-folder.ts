@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { splitFrontMatter } from '../generation/front-matter.ts';
+import { splitFrontMatter } from '../documents/front-matter.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { readTextFile, readTextFolder } from '../platform/folders.ts';
 import { measureReading, type ReadFile, type Reading } from './reading.ts';
@@ -59,8 +59,12 @@ async function readNamed(folder: string, readme: string): Promise<ReadFile[]> {
 const toFiles = (texts: ReadonlyMap<string, string>): ReadFile[] =>
   [...texts]
     .filter(([name]) => name.endsWith('.md'))
-    .map(([name, text]) => ({ name, text: withoutFrontMatter(text).trim() }))
+    .map(([name, text]) => ({ name, text: withoutOrigin(withoutFrontMatter(text)).trim() }))
     .filter(({ text }) => text !== '');
+
+/** Blind: who took part, and the links to the records, whose paths name models, are cut off. */
+const withoutOrigin = (text: string): string =>
+  text.replace(/^## How this came about$[\s\S]*/m, '').replace(/\n---\n\n\[Its record\].*\s*$/, '');
 
 /** A document that opens with a horizontal rule has no front matter, although it looks like it. */
 function withoutFrontMatter(source: string): string {

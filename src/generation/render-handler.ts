@@ -16,9 +16,6 @@ type DocumentRow = {
   iteration: number;
   version: number;
   lane_id: string;
-  source_group: string | null;
-  anchor_id: string | null;
-  inputs: { name: string; ids: string[] }[];
   missing: Loss[];
   content: Record<string, unknown>;
 };
@@ -37,8 +34,8 @@ export function createRenderHandler(database: Database): JobHandler {
     const identity = job.payload['identity'] as string;
     const { session, row, usage } = await database.asTenant(tenantId, async (tx) => {
       const [row] = await tx.query<DocumentRow>(
-        `select id, stage_key, step_key, document_key, iteration, version, lane_id, source_group,
-           anchor_id, inputs, content, missing
+        `select id, stage_key, step_key, document_key, iteration, version, lane_id,
+           content, missing
          from documents where tenant_id = $1 and session_id = $2 and identity = $3
            and not superseded`,
         [tenantId, sessionId, identity],
@@ -66,10 +63,10 @@ export function createRenderHandler(database: Database): JobHandler {
     const facts = {
       document: `${row.stage_key}/${row.document_key}`,
       participant: `${lane.ordinal} ${lane.model}`,
-      pass: row.iteration,
-      version: row.version,
+      version: `pass ${row.iteration}, version ${row.version}`,
       cost: usage.cost === null ? 'unknown' : `$${(usage.cost / 1e6).toFixed(4)}`,
       id: row.id,
+      ...(row.missing.length > 0 && { degraded: true }),
     };
     const text = withFrontMatter(facts, withGaps(describeMissing(session, row.missing), markdown));
     await commit({

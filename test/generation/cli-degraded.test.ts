@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { splitFrontMatter } from '../../src/generation/front-matter.ts';
+import { splitFrontMatter } from '../../src/documents/front-matter.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import type { RunResult } from '../../src/session/summary.ts';
@@ -116,7 +116,7 @@ describe('a participant that cannot write its draft, with --allow-degraded', () 
       expect(text.startsWith('> **Degraded: written without the following.** draft, lane 2')).toBe(
         isLater,
       );
-      expect(facts['missing']).toEqual(isLater ? left.json.missing : undefined);
+      expect(facts['degraded']).toBe(isLater ? true : undefined);
       expect(data['_missing']).toEqual(isLater ? left.json.missing : undefined);
     }
   });

@@ -28,7 +28,9 @@ const readStored = (database: Database, tenantId: string, sessionId: string): Pr
          (select array_agg(distinct i.source_group) from jsonb_array_elements(d.inputs) n,
             jsonb_array_elements_text(n->'ids') as given (input_id)
             join documents i on i.id = given.input_id::uuid
-          where i.source_group is not null) = array[d.source_group] as "lineageOfInputs"
+          -- Optional inputs do not decide about the lineage.
+          where i.source_group is not null and i.document_key <> 'demands'
+         ) = array[d.source_group] as "lineageOfInputs"
        from documents d join documents a on a.contribution_id = d.anchor_id
        where d.session_id = $1 and d.kind <> 'seed_prompt'`,
       [sessionId],
