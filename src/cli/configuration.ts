@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, readModelsConfig } from '../models/config.ts';
 import { DialecticError } from '../platform/errors.ts';
 
@@ -7,12 +8,22 @@ const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.confi
 
 /** Providers and models from the environment and from a configuration file of this folder. */
 export function readConfiguration(): ModelsConfig {
+  const file = readConfigurationFile();
+  readJobSettings(file); // what is wrong with them is said before a run begins
+  return readModelsConfig(process.env, file);
+}
+
+/** Attempts, back-off and takeovers of jobs, from the same file. */
+export function readJobConfiguration(): JobSettings {
+  return readJobSettings(readConfigurationFile());
+}
+
+function readConfigurationFile(): unknown {
   const file = FILES.find((name) => existsSync(name));
-  if (!file) return readModelsConfig(process.env);
+  if (!file) return {};
   try {
-    return readModelsConfig(process.env, parse(readFileSync(file, 'utf8')));
+    return parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    if (cause instanceof DialecticError) throw cause;
     const message = `${file} cannot be read: ${(cause as Error).message}`;
     throw new DialecticError('usage_invalid', message, { cause });
   }

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHandlers } from '../generation/handlers.ts';
+import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
@@ -12,6 +13,7 @@ import { exportSession } from '../session/export.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { NO_EVENTS, reduceSession, type SessionState } from '../session/session-state.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
+import { readJobConfiguration } from './configuration.ts';
 import { Progress } from './progress.ts';
 import type { OpenStore } from './store.ts';
 
@@ -31,7 +33,14 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
   const { config, concurrency, sessionId } = options;
   const provider = createModelProvider(config);
   const handlers = createHandlers({ database, provider, config });
-  const worker = new Worker({ database, handlers, concurrency, sessionId });
+  const worker = new Worker({
+    database,
+    handlers,
+    concurrency,
+    sessionId,
+    settings: readJobConfiguration(),
+    limits: providerLimits(config),
+  });
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.on('SIGINT', onSignal);

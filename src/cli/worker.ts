@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { createHandlers } from '../generation/handlers.ts';
+import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { readConfiguration } from './configuration.ts';
+import { readConfiguration, readJobConfiguration } from './configuration.ts';
 import { readConcurrency } from './run.ts';
 import { withStore } from './store.ts';
 
@@ -17,10 +18,12 @@ export function workerCommand(): Command {
     .action(async (options: WorkerOptions) => {
       const concurrency = readConcurrency(options.concurrency);
       const config = readConfiguration();
+      const settings = readJobConfiguration();
       await withStore(options.data, async ({ database }) => {
         const provider = createModelProvider(config);
         const handlers = createHandlers({ database, provider, config });
-        const worker = new Worker({ database, handlers, concurrency });
+        const limits = providerLimits(config);
+        const worker = new Worker({ database, handlers, concurrency, settings, limits });
         await worker.start();
         process.stderr.write(`Worker ${worker.id} is running. Stop it with Ctrl-C or SIGTERM.\n`);
         await new Promise<void>((resolve) => {

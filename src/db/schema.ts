@@ -256,12 +256,13 @@ export type Schema = {
     degraded: Generated<boolean>;
     concurrency_key: string | null;
     attempt: Generated<number>;
-    max_attempts: Generated<number>;
+    max_attempts: number | null;
     takeovers: Generated<number>;
     run_after: Now;
     worker_id: string | null;
     lease_token: string | null;
     lease_until: Date | null;
+    committed_token: string | null;
     input_digest: string | null;
     idempotency_key: string | null;
     payload: Json;

@@ -72,6 +72,8 @@ export class Checkpoint {
   #waiting = '';
   #bytes = 0;
   #seq = 0;
+  /** Cut off but not known to be saved: no later piece is written before it, or there were a gap. */
+  #piece: { readonly seq: number; readonly body: string } | undefined;
   #lastMs = elapsedMs();
   #writing: Promise<void> | undefined;
 
@@ -87,25 +89,38 @@ export class Checkpoint {
     this.#writing ??= this.#isDue() ? this.#write() : undefined;
   }
 
-  /** Resolves when nothing is being written any more. */
-  async settled(): Promise<void> {
+  /** Writes the rest, due or not: a crash between the end of the stream and the commit loses none. */
+  async flush(): Promise<void> {
     await this.#writing;
+    await this.#write(true);
   }
 
   #isDue(): boolean {
-    return this.#bytes >= PIECE_BYTES || elapsedMs() - this.#lastMs >= PIECE_MS;
+    const isFull = this.#bytes >= PIECE_BYTES && this.#piece === undefined;
+    return isFull || elapsedMs() - this.#lastMs >= PIECE_MS;
   }
 
-  async #write(): Promise<void> {
-    while (this.#bytes > 0 && this.#isDue()) {
-      const body = this.#waiting;
-      this.#waiting = '';
-      this.#bytes = 0;
+  async #write(all = false): Promise<void> {
+    while (this.#piece !== undefined || (this.#bytes > 0 && (all || this.#isDue()))) {
+      this.#piece ??= this.#cut();
       this.#lastMs = elapsedMs();
-      // A piece that cannot be written is one that a crash would lose; the answer itself is whole.
-      await this.#save(this.#seq++, body).catch(() => {});
+      const { seq, body } = this.#piece;
+      // While it cannot be written a crash would lose it; the answer in memory is whole.
+      const saved = await this.#save(seq, body).then(
+        () => true,
+        () => false,
+      );
+      if (!saved) break;
+      this.#piece = undefined;
     }
     this.#writing = undefined;
+  }
+
+  #cut(): { readonly seq: number; readonly body: string } {
+    const piece = { seq: this.#seq++, body: this.#waiting };
+    this.#waiting = '';
+    this.#bytes = 0;
+    return piece;
   }
 
   async #save(seq: number, body: string): Promise<void> {
@@ -113,7 +128,8 @@ export class Checkpoint {
       tx.query(
         `insert into call_pieces (tenant_id, call_id, seq, body)
          select $1, $2, $3, $4 from model_calls
-         where tenant_id = $1 and id = $2 and status = 'sent'`,
+         where tenant_id = $1 and id = $2 and status = 'sent'
+         on conflict do nothing`,
         [this.#tenantId, this.#callId, seq, body],
       ),
     );

@@ -74,13 +74,12 @@ async function call(
     if (result.text.trim() === '' && result.error) throw withUsage(result.error, result);
     return result;
   } catch (thrown) {
-    await checkpoint.settled();
     const error = toDialecticError(thrown);
     const price = await findPrice(request.model, config);
     await failCall(database, job, { callId, error, price, model: request.model }).catch(() => {});
     throw error;
   } finally {
-    await checkpoint.settled();
+    await checkpoint.flush();
   }
 }
 

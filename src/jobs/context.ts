@@ -97,8 +97,10 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
   const status = nextStatus(effects);
   const [row] = await tx.query<{ status: string; waits: boolean }>(
     `update jobs j set status = ${status}, continued = $4, attempt = 0, error = null,
+       takeovers = case when ${status} = 'completed' then takeovers else 0 end,
        finished_at = case when ${status} = 'completed' then app_now() end,
-       run_after = app_now(), worker_id = null, lease_token = null, lease_until = null
+       run_after = app_now(), worker_id = null, lease_token = null, lease_until = null,
+       committed_token = $3
      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
      returning status, status <> 'waiting_for_children' or exists (
        select from jobs c where c.tenant_id = j.tenant_id and c.counts

@@ -73,7 +73,7 @@ function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions)
     dependency_policy: job.policy ?? 'all',
     quorum: job.quorum ?? null,
     concurrency_key: job.concurrencyKey ?? null,
-    max_attempts: job.maxAttempts ?? 5,
+    max_attempts: job.maxAttempts ?? null,
     input_digest: job.inputDigest ?? null,
     idempotency_key: job.idempotencyKey ?? null,
     payload: job.payload,

@@ -5,12 +5,14 @@ import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
 import { backoffMs } from './backoff.ts';
 import { handBack, retryLater } from './queries.ts';
+import type { JobSettings } from './settings.ts';
 import type { Job, JobError } from './types.ts';
 
 type Circumstances = {
   /** Whether the handler was told to stop: then its error says nothing about the job. */
   readonly stopped: boolean;
   readonly log: Log;
+  readonly settings: JobSettings;
 };
 
 /** Faults of the store, which say nothing about the job: it goes back unharmed. */
@@ -22,14 +24,14 @@ export async function recordFailure(
   database: Database,
   job: Job,
   thrown: unknown,
-  { stopped, log }: Circumstances,
+  { stopped, log, settings }: Circumstances,
 ): Promise<void> {
   const error = toDialecticError(thrown);
   if (error.code === 'lease_lost') return log(error.message);
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     try {
       if (stopped || NOT_THE_JOBS_FAULT.includes(error.code)) await handBack(database, [job]);
-      else await settle(database, job, error);
+      else await settle(database, job, error, settings);
       return;
     } catch (fault) {
       // Without a record the lease runs out and the job is taken over, which is safe but slow.
@@ -40,14 +42,20 @@ export async function recordFailure(
   }
 }
 
-async function settle(database: Database, job: Job, error: DialecticError): Promise<void> {
+async function settle(
+  database: Database,
+  job: Job,
+  error: DialecticError,
+  settings: JobSettings,
+): Promise<void> {
   const stored = toJobError(error);
   // A fault nobody foresaw may pass; one with a code says itself whether it can.
   const mayPass = error.code === 'internal_error' || error.retryable;
   const counts = error.details['sent'] !== false;
   const tries = job.attempt + (counts ? 1 : 0);
-  if (mayPass && tries < job.maxAttempts) {
-    await retryLater(database, job, stored, backoffMs(job.attempt, error, random()), counts);
+  if (mayPass && tries < (job.maxAttempts ?? settings.maxAttempts)) {
+    const restMs = backoffMs(job.attempt, error, random(), settings);
+    await retryLater(database, job, stored, restMs, counts);
   } else {
     await database.asWorker((tx) => failForGood(tx, job, stored));
   }
@@ -57,7 +65,7 @@ async function settle(database: Database, job: Job, error: DialecticError): Prom
 export async function failForGood(tx: Transaction, job: Job, error: JobError): Promise<boolean> {
   const rows = await tx.query(
     `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
-       worker_id = null, lease_token = null, lease_until = null
+       worker_id = null, lease_token = null, lease_until = null, committed_token = $3
      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
      returning 1`,
     [job.tenantId, job.id, job.leaseToken, error],

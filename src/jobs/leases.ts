@@ -1,8 +1,11 @@
 import type { Database } from '../db/database.ts';
 import { sleep } from '../platform/clock.ts';
+import { toDialecticError } from '../platform/errors.ts';
 import { leaseLost } from './context.ts';
 import { extendLeases } from './queries.ts';
 import type { Job } from './types.ts';
+
+const RENEW_AGAIN_MS = 500;
 
 type HeldJob = { readonly job: Job; readonly controller: AbortController };
 
@@ -13,6 +16,7 @@ export class LeaseKeeper {
   readonly #leaseMs: number;
   readonly #held = new Map<string, HeldJob>();
   #idle: (() => void)[] = [];
+  #renewing = false;
 
   constructor(database: Database, workerId: string, leaseMs: number) {
     this.#database = database;
@@ -46,6 +50,27 @@ export class LeaseKeeper {
     for (const { job, controller } of before) {
       const gone = !mine.has(job.leaseToken) && this.#held.has(job.leaseToken);
       if (gone) controller.abort(leaseLost(job));
+    }
+  }
+
+  /**
+   * As extend(), again and again while the store is away: leases that ran out meanwhile must be
+   * extended as soon as it is back, before a worker takes them for abandoned.
+   */
+  async renew(): Promise<void> {
+    if (this.#renewing) return;
+    this.#renewing = true;
+    try {
+      while (this.#held.size > 0) {
+        try {
+          return await this.extend();
+        } catch (error) {
+          if (!toDialecticError(error).retryable) return; // closed: there is nothing to extend
+          await sleep(RENEW_AGAIN_MS);
+        }
+      }
+    } finally {
+      this.#renewing = false;
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { DEFAULT_JOB_SETTINGS } from './settings.ts';
 import type { Job, JobError, JobRow } from './types.ts';
 import { toJob } from './types.ts';
 
@@ -8,8 +9,15 @@ const uuids = (ids: readonly string[]): string => `'{${ids.join(',')}}'::uuid[]`
 const interval = (ms: number): string => `interval '${Math.round(ms)} milliseconds'`;
 
 const QUIET = "set local dialectic.quiet = 'on'";
-/** A claim that a crash of the server forgets is a job that is still there to claim. */
 const FORGETTABLE = 'set local synchronous_commit = off';
+
+/**
+ * A claim that a crash of the server forgets is a job that is still there to claim. On the embedded
+ * store it is synchronous: the process that dies is the store itself, and a job that ends it at
+ * once would otherwise never be seen to have run.
+ */
+const unhurried = ({ driver }: Database): string =>
+  driver.kind === 'server' ? `${FORGETTABLE};` : '';
 
 /**
  * What a claim takes back first: jobs whose lease ran out, and with `locks` those of workers whose
@@ -25,12 +33,13 @@ export async function claimJobs(
   leaseMs: number,
   sweep: Sweep,
   onlySession?: string,
+  { maxTakeovers } = DEFAULT_JOB_SETTINGS,
 ): Promise<Job[]> {
   const lookForLocks = sweep === 'locks';
-  const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks});`;
+  const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks}, ${maxTakeovers});`;
   const rows = await database.immediate<JobRow>(
     { as: 'worker' },
-    `${QUIET}; ${FORGETTABLE}; ${sweep === 'nothing' ? '' : sweeping}
+    `${QUIET}; ${unhurried(database)} ${sweep === 'nothing' ? '' : sweeping}
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
        parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts,
        takeovers, degraded, payload, lease_token
@@ -43,13 +52,13 @@ export async function claimJobs(
 /**
  * Completes jobs that had no effects, where their lease still holds, and returns their ids. A crash
  * that forgets it leaves a job that runs again, and whatever builds on it is saved after it. A server
- * forgets the last half second at most; an embedded store has nobody who saves what nobody waits for.
+ * forgets the last half second at most; PGlite has no WAL writer process, so an asynchronous commit
+ * would reach the disk only with the next synchronous one.
  */
 export async function completeJobs(database: Database, jobs: readonly Job[]): Promise<string[]> {
-  const unhurried = database.driver.kind === 'server' ? `${FORGETTABLE};` : '';
   const rows = await database.immediate<{ id: string }>(
     { as: 'worker' },
-    `${QUIET}; ${unhurried}
+    `${QUIET}; ${unhurried(database)}
      select complete_jobs(${uuids([...new Set(jobs.map((job) => job.tenantId))])},
        ${uuids(jobs.map((job) => job.id))}, ${uuids(jobs.map((job) => job.leaseToken))}) as id`,
   );
@@ -73,11 +82,14 @@ export async function extendLeases(
 }
 
 /** After the directory lock is held nobody else can be running anything. */
-export async function requeueAll(database: Database): Promise<void> {
+export async function requeueAll(
+  database: Database,
+  { maxTakeovers } = DEFAULT_JOB_SETTINGS,
+): Promise<void> {
   await database.immediate(
     { as: 'worker' },
-    `update jobs set status = 'pending', takeovers = takeovers + 1, worker_id = null,
-       lease_token = null, lease_until = null where status = 'processing'`,
+    `select take_over(array(select lease_token from jobs where status = 'processing'),
+       ${maxTakeovers})`,
   );
 }
 

@@ -139,8 +139,8 @@ async function lockForRetry(tx: Transaction, session: readonly string[]): Promis
 
 /** One statement, so that no trigger ever sees a parent that waits for children still failed. */
 const RETRY = `
-  update jobs j set attempt = 0, error = null, cancel_reason = null, finished_at = null,
-    degraded = false, run_after = app_now(),
+  update jobs j set attempt = 0, takeovers = 0, error = null, cancel_reason = null,
+    finished_at = null, degraded = false, run_after = app_now(),
     status = case
       when j.prerequisite_job_id is not null and not exists (
         select from jobs p where p.tenant_id = j.tenant_id and p.chain_id = j.prerequisite_job_id

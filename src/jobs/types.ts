@@ -33,7 +33,8 @@ export type NewJob = {
   readonly quorum?: number | null;
   /** Jobs with the same key share a limit over all workers. */
   readonly concurrencyKey?: string | null;
-  readonly maxAttempts?: number;
+  /** How often it is tried; as often as the worker's settings say if absent. */
+  readonly maxAttempts?: number | null;
   readonly inputDigest?: string | null;
   readonly idempotencyKey?: string | null;
 };
@@ -54,7 +55,7 @@ export type Job = {
   readonly quorum: number | null;
   readonly concurrencyKey: string | null;
   readonly attempt: number;
-  readonly maxAttempts: number;
+  readonly maxAttempts: number | null;
   readonly takeovers: number;
   readonly degraded: boolean;
   readonly payload: JobPayload;
@@ -78,7 +79,7 @@ export type JobRow = {
   quorum: number | null;
   concurrency_key: string | null;
   attempt: number;
-  max_attempts: number;
+  max_attempts: number | null;
   takeovers: number;
   degraded: boolean;
   payload: JobPayload;

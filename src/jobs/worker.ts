@@ -5,11 +5,14 @@ import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
 import { CompletionBatch } from './completion-batch.ts';
-import { commitEffects, type JobHandlers, leaseLost } from './context.ts';
+import { type JobHandlers, leaseLost } from './context.ts';
 import { JOBS_CHANNEL } from './enqueue.ts';
 import { recordFailure } from './failure.ts';
 import { LeaseKeeper } from './leases.ts';
+import { type ConcurrencyLimits, writeLimits } from './limits.ts';
 import { claimJobs, handBack, requeueAll, type Sweep } from './queries.ts';
+import { commitPersistently } from './retry-commit.ts';
+import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 import type { Job } from './types.ts';
 
 export type WorkerOptions = {
@@ -24,11 +27,18 @@ export type WorkerOptions = {
   readonly leaseMs?: number;
   /** How often to look for work without a hint; polling is the truth, hints only make it faster. */
   readonly pollMs?: number;
+  /** Attempts, back-off and takeovers; the defaults where absent. */
+  readonly settings?: JobSettings;
+  /** Limits by concurrency key that hold over all workers, written at the start if given. */
+  readonly limits?: ConcurrencyLimits;
   readonly log?: Log;
 };
 
-/** After a break every worker of a server needs a moment to take its lock again. */
-const TRUST_LOCKS_AFTER_MS = 3_000;
+/**
+ * After a break every worker of a server needs a moment to take its lock again and to extend its
+ * leases, so for that long nothing is taken over.
+ */
+const TRUST_AFTER_MS = 3_000;
 const HINT_EVERY_MS = 20;
 /** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */
 const SWEEP_EVERY_MS = 500;
@@ -39,8 +49,11 @@ const recovered = new WeakSet<Database>();
 /** Claims jobs, runs their handlers and settles them, until it is stopped. */
 export class Worker {
   readonly id = newId();
-  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database' | 'sessionId'>>;
+  readonly #options: Required<
+    Omit<WorkerOptions, 'handlers' | 'database' | 'sessionId' | 'limits'>
+  >;
   readonly #sessionId: string | undefined;
+  readonly #limits: ConcurrencyLimits | undefined;
   readonly #database: Database;
   readonly #handlers: JobHandlers;
   readonly #leases: LeaseKeeper;
@@ -54,18 +67,20 @@ export class Worker {
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
-  constructor({ database, handlers, sessionId, ...rest }: WorkerOptions) {
+  constructor({ database, handlers, sessionId, limits, ...rest }: WorkerOptions) {
     const defaults = {
       concurrency: 10,
       batch: 50,
       leaseMs: 30_000,
       pollMs: 1_000,
       log: logToStderr,
+      settings: DEFAULT_JOB_SETTINGS,
     };
     this.#options = { ...defaults, ...rest };
     this.#database = database;
     this.#handlers = handlers;
     this.#sessionId = sessionId;
+    this.#limits = limits;
     this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
     this.#batch = new CompletionBatch(database, (lost) => {
       for (const job of lost) this.#options.log(leaseLost(job).message);
@@ -75,17 +90,18 @@ export class Worker {
 
   /** Takes back what a dead process left on an embedded database, and begins to work. */
   async start(): Promise<void> {
+    if (this.#limits) await writeLimits(this.#database, this.#limits);
     this.#presence = await this.#database.driver.announce(this.id);
     if (this.#database.driver.kind === 'embedded' && !recovered.has(this.#database)) {
       recovered.add(this.#database);
-      await requeueAll(this.#database);
+      await requeueAll(this.#database, this.#options.settings);
     }
     const stopListening = await this.#database.driver.listen(JOBS_CHANNEL, (payload) => {
       if (payload === 'cancelled') void this.#leases.extend().catch(() => {});
       this.#look();
     });
     const heartbeat = every(this.#options.leaseMs / 3, () => {
-      if (this.#leases.size > 0) void this.#leases.extend().catch(() => {}); // the lease outlives it
+      void this.#leases.renew();
     });
     this.#cleanups.push(stopListening, () => heartbeat.stop());
     this.#loop = this.#run();
@@ -127,9 +143,10 @@ export class Worker {
 
   async #claim(room: number): Promise<Job[]> {
     try {
-      const { leaseMs } = this.#options;
+      const { leaseMs, settings } = this.#options;
+      const only = this.#sessionId;
       const sweep = this.#sweep();
-      return await claimJobs(this.#database, this.id, room, leaseMs, sweep, this.#sessionId);
+      return await claimJobs(this.#database, this.id, room, leaseMs, sweep, only, settings);
     } catch (error) {
       this.#options.log(`cannot claim jobs: ${(error as Error).message}`);
       await this.#database.driver.untilWritable();
@@ -142,7 +159,8 @@ export class Worker {
     const now = elapsedMs();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return 'nothing';
     this.#sweptAt = now;
-    return (this.#presence?.heldForMs() ?? 0) > TRUST_LOCKS_AFTER_MS ? 'locks' : 'leases';
+    if (!this.#presence) return 'leases';
+    return this.#presence.heldForMs() > TRUST_AFTER_MS ? 'locks' : 'nothing';
   }
 
   async #rest(): Promise<void> {
@@ -183,7 +201,8 @@ export class Worker {
         commit: async (effects) => {
           if (committed) throw new Error('a job commits once');
           committed = true;
-          await commitEffects(this.#database, job, effects);
+          const { log } = this.#options;
+          await commitPersistently(this.#database, job, effects, { signal, log });
           this.#announceWork();
         },
       });
@@ -192,6 +211,7 @@ export class Worker {
       await recordFailure(this.#database, job, error, {
         stopped: signal.aborted,
         log: this.#options.log,
+        settings: this.#options.settings,
       });
       this.#announceWork();
     } finally {

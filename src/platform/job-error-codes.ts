@@ -37,4 +37,12 @@ export const JOB_ERROR_CODES = {
     'The session was cancelled, and its unfinished jobs with it.',
     'Start a new run; what was saved is kept and can be exported.',
   ),
+  takeovers_exhausted: entry(
+    1,
+    500,
+    false,
+    'Worker after worker died, or lost its lease, while it ran this job.',
+    'Look at the memory and the log of the workers, then `dialectic resume`; `jobs.maxTakeovers`' +
+      ' in the configuration sets the limit.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -136,12 +136,15 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     stepKey,
     policy: step.dependencyPolicy,
     quorum: step.quorum,
-    concurrencyKey: `provider/${lane.model.split('/')[0]}`,
+    concurrencyKey: providerKey(lane.model.split('/')[0]!),
     inputDigest: digestInputs(planned),
     idempotencyKey: `${session.id}/${planned.identity}`,
     payload: { planned },
   }));
 }
+
+/** The concurrency key of the jobs that call a provider. */
+export const providerKey = (provider: string): string => `provider/${provider}`;
 
 /** What a job was given, so that a change of it shows. */
 const digestInputs = (planned: PlannedJob): string =>

@@ -17,6 +17,8 @@ export type WorkerSettings = {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly jobMs: number;
+  /** How often a job may be taken over; without a limit where the jobs are not to blame. */
+  readonly maxTakeovers?: number;
   /** Kills itself at this point of its n-th EXECUTE job. */
   readonly die?: { readonly at: string; readonly job: number };
   /** Finishes so many EXECUTE jobs and holds those that it claims after them until it is killed. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type StoreLocation } from '../../src/db/open.ts';
 import { LOCAL_TENANT } from '../../src/db/tenants.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { Worker } from '../../src/jobs/worker.ts';
 import type { WorkerSettings } from './crash-jobs.ts';
 
@@ -67,6 +68,7 @@ const worker = new Worker({
   concurrency: settings.concurrency,
   leaseMs: settings.leaseMs,
   pollMs: 200,
+  settings: { ...DEFAULT_JOB_SETTINGS, maxTakeovers: settings.maxTakeovers ?? 1_000_000 },
   log: (message) => process.stderr.write(`${message}\n`),
 });
 await worker.start();

@@ -123,7 +123,7 @@ jobs.quorum integer
 jobs.degraded boolean not null default false
 jobs.concurrency_key text
 jobs.attempt integer not null default 0
-jobs.max_attempts integer not null default 5
+jobs.max_attempts integer
 jobs.takeovers integer not null default 0
 jobs.run_after timestamp with time zone not null default app_now()
 jobs.worker_id uuid
@@ -138,6 +138,7 @@ jobs.started_at timestamp with time zone
 jobs.finished_at timestamp with time zone
 jobs.role text not null default 'step'::text
 jobs.cancel_reason text
+jobs.committed_token uuid
 lane_steps.tenant_id uuid not null
 lane_steps.stage_run_id uuid not null
 lane_steps.lane_id uuid not null
@@ -429,6 +430,7 @@ CREATE INDEX jobs_of_session ON public.jobs USING btree (session_id, seq)
 CREATE UNIQUE INDEX jobs_once ON public.jobs USING btree (tenant_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
 CREATE UNIQUE INDEX jobs_pkey ON public.jobs USING btree (tenant_id, id)
 CREATE INDEX jobs_running ON public.jobs USING btree (session_id, worker_id) WHERE (status = 'processing'::text)
+CREATE INDEX jobs_running_by_key ON public.jobs USING btree (concurrency_key) WHERE ((status = 'processing'::text) AND (concurrency_key IS NOT NULL))
 CREATE INDEX jobs_waiting ON public.jobs USING btree (prerequisite_job_id) WHERE (status = 'waiting_for_prerequisite'::text)
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
@@ -536,7 +538,7 @@ blobs dialectic_app INSERT, SELECT
 budgets dialectic_app DELETE, INSERT, SELECT, UPDATE
 call_pieces dialectic_app DELETE, INSERT, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
-concurrency_limits dialectic_worker SELECT, UPDATE
+concurrency_limits dialectic_worker DELETE, INSERT, SELECT, UPDATE
 contributions dialectic_app INSERT, SELECT
 documents dialectic_app INSERT, SELECT, UPDATE
 entries dialectic_app INSERT, SELECT
@@ -897,21 +899,21 @@ begin
     return;
   end if;
   return query
-    with candidates as (
-      select j.id, j.run_after, j.seq, l.max_running,
-        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth,
-        (select count(*) from jobs r where r.tenant_id = of_tenant and r.status = 'processing'
-          and r.concurrency_key = j.concurrency_key) as running
-      from jobs j left join concurrency_limits l
-        on l.tenant_id = of_tenant and l.key = j.concurrency_key
+    with free as materialized (
+      select l.key, l.max_running - (select count(*) from jobs r where r.status = 'processing'
+        and r.concurrency_key = l.key and r.tenant_id = of_tenant) as places
+      from concurrency_limits l where l.tenant_id = of_tenant
+    ), candidates as (
+      select j.id, j.run_after, j.seq, f.places,
+        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth
+      from jobs j left join free f on f.key = j.concurrency_key
       where j.session_id = of_session and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
     ), due as (
       select j.id from jobs j
       where j.tenant_id = of_tenant
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        and j.id in (select c.id from candidates c
-          where c.max_running is null or c.nth <= c.max_running - c.running
+        and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
           order by c.run_after, c.seq limit room)
       for update skip locked)
     update jobs j set status = 'processing', worker_id = for_worker,
@@ -1531,31 +1533,25 @@ begin
   return known.id;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean)
+CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean, most integer)
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
 AS $function$
-  with gone as materialized (
-    select w.worker_id from (
+declare
+  gone uuid[];
+  tokens uuid[];
+begin
+  if look_for_locks then
+    select array_agg(w.worker_id) into gone from (
       select distinct j.worker_id from jobs j
       where j.status = 'processing' and j.worker_id <> by_worker) as w
-    where look_for_locks
-      and pg_try_advisory_xact_lock(hashtextextended(w.worker_id::text, 0))
-  ), taken as (
-    select j.tenant_id, j.id from jobs j
-    where j.status = 'processing'
-      and (j.lease_until < app_now() or j.worker_id in (select worker_id from gone))
-    for update skip locked
-  ), requeued as (
-    update jobs j set status = 'pending', takeovers = j.takeovers + 1,
-      worker_id = null, lease_token = null, lease_until = null,
-      run_after = app_now() + case when j.takeovers < 20 then interval '0'
-        else least(10, j.takeovers - 19) * interval '1 second' end
-    from taken where j.tenant_id = taken.tenant_id and j.id = taken.id
-    returning 1
-  )
-  select count(*) from requeued
+    where pg_try_advisory_xact_lock(hashtextextended(w.worker_id::text, 0));
+  end if;
+  tokens := array(select j.lease_token from jobs j where j.status = 'processing'
+    and (j.lease_until < app_now() or j.worker_id = any (gone)));
+  return case when tokens = '{}' then 0 else take_over(tokens, most) end;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_owner uuid, of_currency text, of_amount bigint)
  RETURNS void
@@ -1719,6 +1715,44 @@ CREATE OR REPLACE FUNCTION public.short_error(error jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (error IS NOT NULL) THEN jsonb_build_object('code', (error -> 'code'::text), 'message', (error -> 'message'::text)) ELSE NULL::jsonb END
+CREATE OR REPLACE FUNCTION public.take_over(tokens uuid[], most integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  taken bigint;
+begin
+  perform 1 from stage_runs r where (r.tenant_id, r.id) in (
+      select j.tenant_id, j.stage_run_id from jobs j
+      where j.status = 'processing' and j.lease_token = any (tokens) and j.takeovers >= most)
+    order by r.id for no key update;
+
+  with locked as (
+    select j.tenant_id, j.id, j.seq, j.takeovers from jobs j
+    where j.status = 'processing' and j.lease_token = any (tokens)
+    order by j.seq for update skip locked
+  ), ranked as (
+    select l.tenant_id, l.id, l.takeovers >= most as fails,
+      case when l.takeovers < 5 then 0 else least(60, (l.takeovers - 4)
+        * count(*) filter (where l.takeovers >= 5) over (order by l.seq)) end as rest_s
+    from locked l
+  ), changed as (
+    update jobs j set status = case when r.fails then 'failed' else 'pending' end,
+      takeovers = j.takeovers + 1, worker_id = null, lease_token = null, lease_until = null,
+      run_after = app_now() + r.rest_s * interval '1 second',
+      finished_at = case when r.fails then app_now() end,
+      error = case when r.fails then jsonb_build_object('code', 'takeovers_exhausted',
+        'message', format('%s workers in a row died or lost their lease while they ran this job.',
+          j.takeovers + 1),
+        'details', jsonb_build_object('takeovers', j.takeovers + 1)) else j.error end
+    from ranked r where j.tenant_id = r.tenant_id and j.id = r.id
+    returning 1
+  )
+  select count(*) into taken from changed;
+  return taken;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.tell_call_end()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -194,4 +194,25 @@ test('Ctrl-C stops cleanly, and resume repeats no finished call', async () => {
   const { asked, served } = await resume(data);
   expect(asked).toEqual(['work/checklist']);
   expect(served[0]!.soFar.length).toBeGreaterThan(30);
+});
+
+test('the configuration file says how often a job is tried', async () => {
+  const data = await emptyDirectory();
+  const file = join(folder, 'dialectic.config.yaml');
+  await writeFile(file, 'jobs: { maxAttempts: 2, firstRetryMs: 10, longestRetryMs: 20 }\n');
+  try {
+    await withServer(
+      () => ({ status: 503 }),
+      async (server) => {
+        expect((await dialectic(server.url, ...run(data))).code).toBe(7);
+        expect(server.served.length).toBe(2);
+      },
+    );
+    await writeFile(file, 'jobs: { maxAttempts: many }\n');
+    const refused = await dialectic('http://127.0.0.1:9', ...run(await emptyDirectory()));
+    expect(errorOf(refused)).toMatchObject({ code: 'usage_invalid' });
+    expect(errorOf(refused).message).toContain('maxAttempts');
+  } finally {
+    await rm(file);
+  }
 });

@@ -32,7 +32,7 @@ const ACROSS_TENANTS: Record<string, Record<string, string>> = {
     lanes: 'select',
     stage_runs: 'select update',
     lane_steps: 'select insert update',
-    concurrency_limits: 'select update',
+    concurrency_limits: 'select insert update delete',
     jobs: 'select insert update',
   },
   dialectic_auth: { tenants: 'select insert', users: 'select insert', api_tokens: 'select' },

@@ -1,4 +1,5 @@
 import type { Gate } from '../../src/jobs/sessions.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { CLAIMABLE, isOver } from '../../src/jobs/transitions.ts';
 import { change, NOT_LEASED, wakeLanes, wakeParents, wakeWaiters } from './wake.ts';
 import {
@@ -81,7 +82,7 @@ function addJob(world: World, job: SimJob, link?: { chain: string }): ModelJob {
     step: job.stepKey ?? null,
     policy: job.policy ?? 'all',
     quorum: job.quorum ?? null,
-    maxAttempts: job.maxAttempts ?? 5,
+    maxAttempts: job.maxAttempts ?? DEFAULT_JOB_SETTINGS.maxAttempts,
     status: prerequisite ? 'waiting_for_prerequisite' : 'pending',
     continued: false,
     degraded: false,
@@ -132,12 +133,27 @@ function requeueExpired(world: World): void {
   const expired = [...world.live].filter(
     (job) => job.status === 'processing' && job.leaseUntil < world.now,
   );
-  change(world, expired, (job) => ({
-    status: 'pending',
-    takeovers: job.takeovers + 1,
-    runAfter: world.now + (job.takeovers < 20 ? 0 : Math.min(10, job.takeovers - 19) * 1000),
-    ...NOT_LEASED,
-  }));
+  takeOver(world, expired);
+}
+
+/** Back to pending, from the sixth time on after a rest of its own, up to the limit. */
+function takeOver(world: World, jobs: readonly ModelJob[]): void {
+  let suspects = 0;
+  change(
+    world,
+    jobs.toSorted((a, b) => a.seq - b.seq),
+    (job) => {
+      const fails = job.takeovers >= DEFAULT_JOB_SETTINGS.maxTakeovers;
+      const rest = job.takeovers < 5 ? 0 : Math.min(60, (job.takeovers - 4) * ++suspects);
+      return {
+        status: fails ? 'failed' : 'pending',
+        error: fails ? 'takeovers_exhausted' : job.error,
+        takeovers: job.takeovers + 1,
+        runAfter: world.now + rest * 1_000,
+        ...NOT_LEASED,
+      };
+    },
+  );
 }
 
 const holds = ({ job, token }: Execution): boolean =>
@@ -165,9 +181,12 @@ export function commit(world: World, execution: Execution, effects: SimEffects):
   if (next && 'pause' in next) world.gates.add(next.pause);
   // Children that could not start may have failed the job already; then that is its end.
   if (!holds(execution)) return;
-  const settled = { attempt: 0, error: null, runAfter: world.now, ...NOT_LEASED };
+  const settled = { attempt: 0, takeovers: 0, error: null, runAfter: world.now, ...NOT_LEASED };
   change(world, [job], () => {
-    if (!next) return { ...settled, status: 'completed', continued: continuation !== undefined };
+    if (!next) {
+      const { takeovers } = job;
+      return { ...settled, takeovers, status: 'completed', continued: continuation !== undefined };
+    }
     if ('pause' in next) return { ...settled, status: 'pending' };
     if (next.waitFor === 'children') return { ...settled, status: 'waiting_for_children' };
     // News since the job looked, its own included: it must look again.
@@ -227,11 +246,7 @@ export function handBack(world: World, executions: readonly Execution[]): void {
 /** A process that starts on a directory of its own: whatever ran has died with the last one. */
 export function restart(world: World): void {
   const running = [...world.live].filter((job) => job.status === 'processing');
-  change(world, running, (job) => ({
-    status: 'pending',
-    takeovers: job.takeovers + 1,
-    ...NOT_LEASED,
-  }));
+  takeOver(world, running);
 }
 
 export function beat(world: World, executions: readonly Execution[]): void {
@@ -267,7 +282,7 @@ export function retry(world: World): number {
     const unfinished = countedChildren(world, job.id).some(
       (child) => !child.continued && !succeeded(child),
     );
-    const settled = { attempt: 0, error: null, degraded: false, runAfter: world.now };
+    const settled = { attempt: 0, takeovers: 0, error: null, degraded: false, runAfter: world.now };
     if (job.prerequisite && !succeeded(lastLink(world, job.prerequisite)))
       return { ...settled, status: 'waiting_for_prerequisite' };
     return { ...settled, status: unfinished ? 'waiting_for_children' : 'pending' };

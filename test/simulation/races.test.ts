@@ -6,6 +6,7 @@ import { commitEffects } from '../../src/jobs/context.ts';
 import { recordFailure } from '../../src/jobs/failure.ts';
 import { readStanding } from '../../src/jobs/lanes.ts';
 import { addGate, cancelSession, removeGate, retrySession } from '../../src/jobs/sessions.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { Job } from '../../src/jobs/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { named, type TestJob } from '../engine.ts';
@@ -25,6 +26,7 @@ const fail = (job: Job): Promise<void> =>
   recordFailure(database, job, new DialecticError('usage_invalid', 'no'), {
     stopped: false,
     log: () => {},
+    settings: DEFAULT_JOB_SETTINGS,
   });
 
 describe('parents', () => {

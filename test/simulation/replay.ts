@@ -19,6 +19,7 @@ import {
   retrySession,
   supersedeJob,
 } from '../../src/jobs/sessions.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { Job } from '../../src/jobs/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { compareLog } from './compare-log.ts';
@@ -214,6 +215,10 @@ class Session {
       retryable,
       details: { retryAfterMs, sent },
     });
-    return recordFailure(this.#store.database, job, error, { stopped: false, log: () => {} });
+    return recordFailure(this.#store.database, job, error, {
+      stopped: false,
+      log: () => {},
+      settings: DEFAULT_JOB_SETTINGS,
+    });
   }
 }

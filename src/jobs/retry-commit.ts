@@ -1,0 +1,68 @@
+import type { Database } from '../db/database.ts';
+import { sleep } from '../platform/clock.ts';
+import { type DialecticError, toDialecticError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { random } from '../platform/random.ts';
+import { commitEffects, type Effects } from './context.ts';
+import type { Job } from './types.ts';
+
+const FIRST_MS = 100;
+const LONGEST_MS = 2_000;
+/** A worker that stops waits no longer than this many tries for its store. */
+const TRIES_WHEN_STOPPED = 3;
+
+/** Faults of the store that pass: away, busy, full, a deadlock, a serialization failure. */
+const PASSING = [
+  'database_unreachable',
+  'database_busy',
+  'storage_full',
+  'storage_closed',
+  'conflict',
+];
+
+const isPassing = ({ code, retryable }: DialecticError): boolean =>
+  retryable && PASSING.includes(code);
+
+/**
+ * Commits a job's effects, again and again while the store is away: they may hold an answer that was
+ * paid for. The effects stay in memory meanwhile; the end is a commit, a lost lease or the worker's
+ * stop. Where the connection broke before the answer to COMMIT came, the job's row tells whether
+ * they are saved already.
+ */
+export async function commitPersistently(
+  database: Database,
+  job: Job,
+  effects: Effects,
+  { signal, log }: { readonly signal: AbortSignal; readonly log: Log },
+): Promise<void> {
+  let mayBeSaved = false;
+  let stoppedTries = 0;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      if (mayBeSaved && (await isCommitted(database, job))) return;
+      return await commitEffects(database, job, effects);
+    } catch (thrown) {
+      const error = toDialecticError(thrown);
+      if (!isPassing(error)) throw error;
+      if (signal.aborted && ++stoppedTries >= TRIES_WHEN_STOPPED) throw error;
+      mayBeSaved ||= error.details['outcome'] === 'unknown';
+      if (attempt === 0)
+        log(`job ${job.id} keeps its effects until they are saved: ${error.message}`);
+    }
+    await database.driver.untilWritable(signal);
+    const restMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10));
+    await sleep(restMs * (0.5 + random() / 2), signal.aborted ? undefined : signal);
+  }
+}
+
+/** Whether the effects of this lease are in the store. */
+async function isCommitted(database: Database, job: Job): Promise<boolean> {
+  const rows = await database.asTenant(job.tenantId, (tx) =>
+    tx.query('select 1 from jobs where tenant_id = $1 and id = $2 and committed_token = $3', [
+      job.tenantId,
+      job.id,
+      job.leaseToken,
+    ]),
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { DialecticError } from '../platform/errors.ts';
+
+const section = z.strictObject({
+  maxAttempts: z.number().int().min(1).max(100).optional(),
+  firstRetryMs: z.number().int().positive().optional(),
+  longestRetryMs: z.number().int().positive().optional(),
+  maxTakeovers: z.number().int().min(1).optional(),
+});
+
+/** How patient a worker is; the section `jobs` of the configuration file. */
+export type JobSettings = {
+  /** How often a job is tried before it fails, where the job itself does not say. */
+  readonly maxAttempts: number;
+  /** The rest after the first failed try; each further one is twice as long. */
+  readonly firstRetryMs: number;
+  /** No rest is longer, unless a provider asks for it. */
+  readonly longestRetryMs: number;
+  /** How many dead workers in a row a job may have had before it fails. */
+  readonly maxTakeovers: number;
+};
+
+export const DEFAULT_JOB_SETTINGS: JobSettings = {
+  maxAttempts: 5,
+  firstRetryMs: 500,
+  longestRetryMs: 60_000,
+  maxTakeovers: 20,
+};
+
+/** Reads the section `jobs` of a parsed configuration file; what it leaves out has its default. */
+export function readJobSettings(file: unknown): JobSettings {
+  const parsed = z.object({ jobs: section.optional() }).safeParse(file ?? {});
+  if (!parsed.success) {
+    const problem = z.prettifyError(parsed.error);
+    throw new DialecticError('usage_invalid', `The configuration is not valid. ${problem}`);
+  }
+  const given = parsed.data.jobs ?? {};
+  return { ...DEFAULT_JOB_SETTINGS, ...(given as Partial<JobSettings>) };
+}
