@@ -62,14 +62,14 @@ describe('recipe list', () => {
     expect(stdout).toMatch(/^decision-memo: process, 4 stages, 5 steps, version [0-9a-f]{12}$/m);
     expect(stdout).toMatch(/^research: stage, 4 steps/m);
     const { recipes } = await readJson<{ recipes: { name: string; stages: string[] }[] }>('list');
-    expect(recipes.find((one) => one.name === 'software-plan')?.stages).toHaveLength(5);
+    expect(recipes.find((one) => one.name === 'software-plan')?.stages).toHaveLength(7);
   });
 });
 
 describe('recipe show', () => {
   test('tells stages, steps, inputs and the calls of a run', async () => {
     const { stdout } = await recipe('show', 'software-plan');
-    expect(stdout).toContain('model calls  33, 104, 237 with 1, 2, 3 participants');
+    expect(stdout).toContain('model calls  33, 109, 242 with 1, 2, 3 participants');
     expect(stdout).toContain('one writer   after synthesis');
     expect(stdout).toMatch(/PLAN per_source_document_by_lineage → header_context/);
     expect(stdout).toMatch(/updated_master_plan \(last pass, optional\)/);
@@ -159,8 +159,9 @@ describe('recipe fork and diff', () => {
     expect(compared).toMatchObject({ origin: { name: 'software-plan' }, outdated: [] });
     const { process } = await readJson<{ process: Process }>('show', folder);
     expect(process.stages.map((stage) => stage.origin?.stage)).toEqual([
+      undefined,
       'thesis',
-      ...Array<undefined>(4).fill(undefined),
+      ...Array<undefined>(5).fill(undefined),
     ]);
   });
 
@@ -334,8 +335,8 @@ describe('recipe graph', () => {
     const file = join(await temporaryFolder(), 'plan.svg');
     const { stdout, stderr, code } = await recipe('graph', 'software-plan', '--svg', file);
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Wrote ${file}.\n` });
-    expect(stdout).toMatch(/^flowchart TB\n {2}subgraph stage0\["Proposal"\]/);
-    expect((await readFile(file, 'utf8')).match(/class="step"/g)).toHaveLength(33);
+    expect(stdout).toMatch(/^flowchart TB\n {2}subgraph stage0\["Questions"\]/);
+    expect((await readFile(file, 'utf8')).match(/class="step"/g)).toHaveLength(43);
   });
 
   test('draws a stage on its own, as JSON if asked', async () => {

@@ -10,7 +10,7 @@ import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { findRecipe } from '../platform/recipe-folders.ts';
-import { configureProcess } from '../recipe/configure-process.ts';
+import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import { startRun } from '../session/start.ts';
 import { readBrief } from './brief.ts';
@@ -36,10 +36,7 @@ export function demoCommand(): Command {
           tenantId,
           ...(await readBrief(BRIEF)),
           process: configureProcess(loadProcess(await readTextFolder(folder)), {
-            depth: 'standard',
-            ask: false,
-            result: true,
-            shortcuts: true,
+            ...RUN_DEFAULTS,
             laneCount: MODELS.length,
           }),
           models: MODELS,

@@ -66,7 +66,7 @@ function describeStep(step: Step, stageKey: string): string[] {
   const inputs = step.inputs.map((input) => describeInput(input, stageKey));
   return [
     `   - ${step.name} (${step.key})${step.skip ? ', skipped' : ''}`,
-    `       ${step.jobType} ${split} → ${step.output.documentKey}`,
+    `       ${step.compute === null ? step.jobType : 'code'} ${split} → ${step.output.documentKey}`,
     ...wrapList('       reads ', inputs.length === 0 ? ['nothing'] : inputs),
   ];
 }

@@ -3,6 +3,7 @@ import { expectedCounts } from '../planning/expected-counts.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { writeTextFile, writeTextFolder } from '../platform/folders.ts';
 import { listShippedRecipes } from '../platform/recipe-folders.ts';
+import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
 import { toMermaid } from '../recipe/graph.ts';
 import { toSvg } from '../recipe/graph-svg.ts';
@@ -104,7 +105,10 @@ async function show(name: string, options: Options): Promise<void> {
 function countCalls(process: Process): number[] | null {
   if (validateProcess(process).length > 0) return null;
   try {
-    return [1, 2, 3].map((lanes) => expectedCounts(process, lanes).calls);
+    return [1, 2, 3].map((laneCount) => {
+      const configured = configureProcess(process, { ...RUN_DEFAULTS, laneCount });
+      return expectedCounts(configured, laneCount).calls;
+    });
   } catch (thrown) {
     if (thrown instanceof DialecticError) return null;
     throw thrown;

@@ -13,6 +13,14 @@ export type RunSettings = {
   readonly laneCount: number;
 };
 
+/** What a run does that is told nothing else. */
+export const RUN_DEFAULTS: Omit<RunSettings, 'laneCount'> = {
+  depth: 'standard',
+  ask: false,
+  result: true,
+  shortcuts: true,
+};
+
 /**
  * The process as one run follows it: without the stages that it leaves out, contracts ask for the
  * words of its depth, and what a lone participant need not do is copied by code. A session pins
