@@ -31,7 +31,8 @@ test('the concurrency of a provider holds over two workers of a server', async (
     { DIALECTIC_BASE_URL: server.url },
     { providers: { compatible: { concurrency: CONCURRENCY } } },
   );
-  const options = { limits: providerLimits(config) };
+  // Neither can take all jobs, so without the limit both would call at once.
+  const options = { limits: providerLimits(config), concurrency: 4 };
   expect(options.limits).toMatchObject({ 'provider/compatible': 2, 'provider/ollama': 1 });
   // Each worker has a door of its own to the providers, as two processes have.
   const handlers = () =>

@@ -82,3 +82,20 @@ test('limits of a key hold even while another limit is being changed', () =>
     expect(running.length).toBeLessThanOrEqual(1);
     await database.asTenant(tenantId, (tx) => tx.query('delete from concurrency_limits'));
   }));
+
+test('the running jobs of a key are counted by an index of their own', () =>
+  race(async (track) => {
+    await track.bench.enqueue(
+      ...times(200).map((n) => named(`j${n}`, { concurrencyKey: `k${n}` })),
+    );
+    await track.claim();
+    const plan = await database.asTenant(tenantId, async (tx) => {
+      await tx.query('set local enable_seqscan = off');
+      return tx.query<Record<string, string>>(
+        `explain select count(*) from jobs r where r.status = 'processing'
+           and r.concurrency_key = 'k7' and r.tenant_id = $1`,
+        [tenantId],
+      );
+    });
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('jobs_running_by_key');
+  }));
