@@ -55,6 +55,17 @@ export function titleOf({ process }: SessionView, ref: DocumentRef): string {
   return describeDocument(stage, step).title;
 }
 
+const SHORT = 40;
+
+/** A number, a name or a few ids, which fit into one line; null for anything longer. */
+function shortText(value: unknown): string | null {
+  const values = Array.isArray(value) ? value : [value];
+  const isShort = values.every(
+    (one) => typeof one === 'number' || (typeof one === 'string' && one.length <= SHORT),
+  );
+  return isShort && values.join(', ').length <= 2 * SHORT ? values.join(', ') : null;
+}
+
 /** One file for each piece of work of the result, in a form that a person or an agent can take. */
 export function addWorkItems(
   session: SessionView,
@@ -69,9 +80,16 @@ export function addWorkItems(
       const facts = Object.entries(item)
         .filter(([key]) => key !== workItems.id && key !== workItems.title)
         .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0));
-      const parts = facts.map(([key, value]) => `**${humanise(key)}**\n\n${toMarkdown(value, 3)}`);
+      const brief = facts.flatMap(([key, value]) => {
+        const words = shortText(value);
+        return words === null ? [] : [`- ${humanise(key)}: ${safeInline(words)}`];
+      });
+      const parts = facts
+        .filter(([, value]) => shortText(value) === null)
+        .map(([key, value]) => `## ${humanise(key)}\n\n${toMarkdown(value, 3)}`);
       const name = `${id}.md`.replaceAll('/', '-');
-      const text = `# ${safeInline(`${id} ${title}`)}\n\n${parts.join('\n\n')}\n`;
+      const head = [`# ${safeInline(`${id} ${title}`)}`, brief.join('\n')].filter(Boolean);
+      const text = `${[...head, ...parts].join('\n\n')}\n`;
       files.set(constructPath({ kind: 'pending', name }), text);
     }
     return items.length;

@@ -201,7 +201,8 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
        d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
        b.body as markdown,
        j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
-       case when c.known then c.cost end as cost_micros
+       -- What code makes has no calls and costs nothing.
+       case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros
      from documents d
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
