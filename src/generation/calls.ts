@@ -4,7 +4,7 @@ import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
-import { elapsedMs } from '../platform/clock.ts';
+import { elapsedMs, every } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 
@@ -63,7 +63,8 @@ function priceUnknown(model: string): DialecticError {
 
 /**
  * Saves what arrives of an answer. While one piece is being written the next gathers, so that a
- * crash costs at most what came in the second or the two kilobytes since, and one write.
+ * crash costs at most what came in the second or the two kilobytes since, and one write. A timer
+ * writes what waits when the stream stalls, and tries a piece again whose write failed.
  */
 export class Checkpoint {
   readonly #database: Database;
@@ -76,6 +77,9 @@ export class Checkpoint {
   #piece: { readonly seq: number; readonly body: string } | undefined;
   #lastMs = elapsedMs();
   #writing: Promise<void> | undefined;
+  readonly #timer = every(PIECE_MS, () => {
+    this.#writing ??= this.#write(true);
+  });
 
   constructor(database: Database, tenantId: string, callId: string) {
     this.#database = database;
@@ -91,6 +95,7 @@ export class Checkpoint {
 
   /** Writes the rest, due or not: a crash between the end of the stream and the commit loses none. */
   async flush(): Promise<void> {
+    this.#timer.stop();
     await this.#writing;
     await this.#write(true);
   }
