@@ -87,7 +87,7 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   const found = verdict.kind === 'document' ? (question.findProblems?.(verdict.content) ?? []) : [];
   if (verdict.kind === 'document' && found.length === 0) return verdict;
   const problems =
-    verdict.kind === 'repair' ? verdict.problems : found.map((one) => `- ${one}`).join('\n');
+    verdict.kind === 'document' ? found.map((one) => `- ${one}`).join('\n') : verdict.problems;
   if (state.repairs >= MOST_REPAIRS) {
     const why = `asked again, it still is not what was asked for:\n${problems}`;
     throw refuse(question, 'model_output_invalid', why);

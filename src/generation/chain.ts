@@ -19,7 +19,12 @@ export type ExecutePayload = {
   readonly from?: number;
   /** What is wrong with that attempt, where the model is asked to write it again. */
   readonly problems?: string;
+  /** An attempt that fulfils the contract, for want of a better one. */
+  readonly valid?: ChunkRange;
 };
+
+/** Chunks of a chain, the first and the last of them included. */
+export type ChunkRange = { readonly from: number; readonly to: number };
 
 /** What one model call gave back, in the order of the chain. */
 export type Chunk = {
@@ -35,6 +40,8 @@ export type Standing = {
   readonly state: ChainState;
   readonly from: number;
   readonly problems: string | null;
+  /** The attempt that stands if the current one comes to nothing. */
+  readonly valid: ChunkRange | null;
   /** The text of the current attempt. */
   readonly soFar: string;
   /** The same text in the pieces that its chunks added. */
@@ -118,20 +125,26 @@ export function findStanding(
   payload: ExecutePayload,
   chunks: readonly Chunk[],
 ): Standing {
-  const { state = FIRST_TURN, from = 1, problems = null } = payload;
+  const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  if (!own) return { state, from, problems, ...joinFrom(chunks, from) };
+  if (!own) return { state, from, problems, valid, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
   const joined = joinFrom(chunks, start);
   const text = joined.soFar;
   const cut = parseOutput(text, { finished: false }).kind === 'truncated' && text !== '';
   const anew = !cut || chunks.at(-1)!.finishReason === 'content_filter';
   return anew
-    ? { state: FIRST_TURN, from: chunks.length + 1, problems: null, soFar: '', written: [] }
-    : { state: FIRST_TURN, from: start, problems: null, ...joined };
+    ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
+    : { ...ANEW, valid, from: start, ...joined };
 }
 
-function joinFrom(chunks: readonly Chunk[], from: number): Pick<Standing, 'soFar' | 'written'> {
+const ANEW = { state: FIRST_TURN, problems: null };
+
+/** Joins the chunks of an attempt, which begins with the named one. */
+export function joinFrom(
+  chunks: readonly Chunk[],
+  from: number,
+): Pick<Standing, 'soFar' | 'written'> {
   const pieces = chunks
     .filter(({ ordinal }) => ordinal >= from)
     .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' }));

@@ -43,7 +43,7 @@ describe('a turn', () => {
     const spoilt = { findDefects: () => ['`rankings` does not rank A and B.'] };
     const first = turn(WHOLE, { ...spoilt, state: { ...FIRST_TURN, repairs: 1 } });
     expect(first).toEqual({
-      kind: 'repair',
+      kind: 'mend',
       problems: '- `rankings` does not rank A and B.',
       state: { turns: 0, idle: 0, repairs: 1, mended: 1 },
     });

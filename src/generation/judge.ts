@@ -26,7 +26,12 @@ const LEAST_PROGRESS = 16;
 export type Verdict =
   | { readonly kind: 'document'; readonly content: JsonRecord }
   | { readonly kind: 'continue'; readonly state: ChainState }
-  | { readonly kind: 'repair'; readonly problems: string; readonly state: ChainState }
+  | {
+      /** `mend`: what was written is a document already, which stands if nothing better follows. */
+      readonly kind: 'repair' | 'mend';
+      readonly problems: string;
+      readonly state: ChainState;
+    }
   | {
       readonly kind: 'give-up';
       readonly code: 'continuation_exhausted' | 'model_output_invalid' | 'model_refused';
@@ -76,7 +81,7 @@ function accept({ state, findDefects }: Judged, content: JsonRecord): Verdict {
   if (defects.length === 0) return { kind: 'document', content };
   const problems = defects.map((defect) => `- ${defect}`).join('\n');
   const next = { ...FIRST_TURN, repairs: state.repairs, mended: mended + 1 };
-  return { kind: 'repair', problems, state: next };
+  return { kind: 'mend', problems, state: next };
 }
 
 /** The limits are on turns without progress and on size: a model may need many turns. */

@@ -3,16 +3,16 @@ import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
-import type { ModelResult, TokenUsage } from '../models/types.ts';
+import type { FinishReason, ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
 import { type CallEnd, dropCall, endCall } from './calls.ts';
-import type { ChainView, ExecutePayload } from './chain.ts';
+import { type ChainView, type ExecutePayload, joinFrom } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
 import { findDefects } from './find-defects.ts';
 import type { JsonRecord } from './json-reader.ts';
-import { judge, type Verdict } from './judge.ts';
+import { type Judged, judge, type Verdict } from './judge.ts';
 import { renderJobs } from './render-handler.ts';
 
 /** What came of a request; `abandoned` where this side ended it: its process died or was stopped. */
@@ -31,7 +31,7 @@ export async function settleTurn(
   config: ModelsConfig,
 ): Promise<void> {
   const { view, callId, result } = turn;
-  const verdict = judgeTurn(turn);
+  const { verdict, first: begun } = judgeTurn(turn);
   const end = await reckonEnd(turn, config);
   const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
   await commit({
@@ -44,7 +44,7 @@ export async function settleTurn(
       else await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
-      const first = firstOfText(view) ?? id!;
+      const first = begun ?? id!;
       const content = fillContent(view, verdict.content, first);
       await saveDocument(tx, { ...place, planned, contributionId: first, content });
     },
@@ -71,14 +71,39 @@ function firstOfText({ standing, chunks }: ChainView): string | undefined {
   return chunks.find(({ ordinal }) => ordinal >= standing.from)?.id;
 }
 
-function judgeTurn({ view, result, abandoned }: Turn): Verdict {
-  const { stage, step, planned, inputs } = view.assembly;
+/** The verdict on a turn, and the chunk with which the text begins that it is about. */
+function judgeTurn(turn: Turn): { readonly verdict: Verdict; readonly first: string | undefined } {
+  const { view, result, abandoned } = turn;
   const { state, problems, soFar } = view.standing;
-  const base = inputs.find(({ name }) => name === step.extends)?.content;
+  const judged = { ...whatIsAsked(view), soFar: problems === null ? soFar : '', result, state };
+  const verdict = judge(judged);
+  const cut =
+    verdict.kind === 'continue' ||
+    (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
+  const first = firstOfText(view);
+  // Kills and stops never exhaust a chain.
+  if (abandoned && cut) return { verdict: { kind: 'continue', state }, first };
+  return (verdict.kind === 'give-up' && takeValid(view, judged)) || { verdict, first };
+}
+
+/** The valid document that its writer was asked to mend and did not; it stands as it is. */
+function takeValid({ standing: { valid }, chunks }: ChainView, judged: Judged) {
+  if (valid === null) return undefined;
+  const attempt = chunks.filter(({ ordinal }) => ordinal >= valid.from && ordinal <= valid.to);
+  const { text, finishReason } = attempt.at(-1)!;
   const verdict = judge({
-    soFar: problems === null ? soFar : '',
-    result,
-    state,
+    ...judged,
+    soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
+    result: { text, finishReason: finishReason as FinishReason },
+    findDefects: () => [],
+  });
+  return { verdict, first: attempt[0]!.id };
+}
+
+function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' | 'state'> {
+  const { stage, step, planned, inputs } = assembly;
+  const base = inputs.find(({ name }) => name === step.extends)?.content;
+  return {
     contract: contractOf(stage, step)!,
     sections: describeDocument(stage, step).sections.map((section) => section.key),
     given: inputs
@@ -89,14 +114,9 @@ function judgeTurn({ view, result, abandoned }: Turn): Verdict {
       )
       .map(({ content }) => content),
     limit: step.continuation,
-    findDefects: (content) => findDefects(view.assembly, content),
+    findDefects: (content) => findDefects(assembly, content),
     ...(base !== undefined && { extended: base as JsonRecord }),
-  });
-  const cut =
-    verdict.kind === 'continue' ||
-    (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
-  // Kills and stops never exhaust a chain.
-  return abandoned && cut ? { kind: 'continue', state } : verdict;
+  };
 }
 
 function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict): Effects {
@@ -107,12 +127,15 @@ function whatFollows({ assembly, standing, chunks }: ChainView, verdict: Verdict
     const details = { model: assembly.model, stage: planned.stage, document: planned.documentKey };
     return { next: { fail: new DialecticError(verdict.code, message, { details }) } };
   }
-  const from = standing.problems === null ? standing.from : chunks.length + 1;
+  const here = chunks.length + 1;
+  const from = standing.problems === null ? standing.from : here;
+  const valid = verdict.kind === 'mend' ? { from, to: here } : standing.valid;
   const payload: ExecutePayload = {
     planned,
     from,
     state: verdict.state,
-    ...(verdict.kind === 'repair' && { problems: verdict.problems }),
+    ...(verdict.kind !== 'continue' && { problems: verdict.problems }),
+    ...(valid !== null && { valid }),
   };
   return { continuation: { type: 'EXECUTE', payload: { ...payload } } };
 }

@@ -159,6 +159,39 @@ describe('a ballot', () => {
     expect(result.chosen).toMatchObject({ lane: 2, by: 'ballots' });
   }, 60_000);
 
+  test.each<[string, Answer]>([
+    ['no document', { text: '{}' }],
+    ['withheld', { text: '{', finish: 'content_filter' }],
+    ['cut off again and again', { text: '{"rankings": [', finish: 'length' }],
+  ])(
+    'that is spoilt stands where its repeat is %s, and the lane goes on',
+    async (_, repeat) => {
+      const spoilt = ballot('Documents', 'the second').text!;
+      // The spoilt ballot comes in two pieces; then the request to correct it follows.
+      const pieces: Answer[] = [
+        { text: spoilt.slice(0, 60), finish: 'length' },
+        { text: spoilt.slice(60) },
+      ];
+      const { session, result, served } = await runScripted((lane) =>
+        lane === 1 ? ballot('A', 'B') : (pieces.shift() ?? repeat),
+      );
+      expect(session).toMatchObject({ status: 'completed', chosenBy: 'ballots' });
+      expect(result.vote).toMatchObject({ cast: 2, read: 1, counted: 1 });
+      expect(served.filter(({ model }) => model === 'lane-2').length).toBeGreaterThan(2);
+      const [stood] = await database.asTenant(tenantId, (tx) =>
+        tx.query(
+          `select d.content, c.ordinal from documents d
+         join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
+         join contributions c on c.tenant_id = d.tenant_id and c.id = d.contribution_id
+         where d.session_id = $1 and d.document_key = $2 and l.ordinal = 2`,
+          [session.id, memo.convergence!.ballots.documentKey],
+        ),
+      );
+      expect(stood).toEqual({ content: JSON.parse(spoilt), ordinal: 1 });
+    },
+    60_000,
+  );
+
   test('of nobody can be read: the first lane stands, and the readme says for want of what', async () => {
     const { result, readme } = await runScripted(() => ballot('neither'));
     expect(result.chosen).toMatchObject({ lane: 1, by: 'default' });
