@@ -45,6 +45,29 @@ describeOnBoth('events', (kind) => {
     expect(theirs.map((event) => event.payload['n'])).toEqual([99]);
   });
 
+  test('behind a cursor inside a row of several are all read, also those of another topic', async () => {
+    const { tenantId } = await newTenant(database, 'folded');
+    const fold = (topic: string, ...numbers: number[]) =>
+      database.asTenant(tenantId, (tx) =>
+        appendEvents(tx, [
+          { tenantId, topic, kind: 'things-counted', payload: { each: numbers.map((n) => ({ n })) } },
+        ]),
+      );
+    await fold('a', 1, 2, 3);
+    await fold('b', 4, 5, 6);
+    await fold('a', 7, 8);
+    const all = await readAll(database, tenantId, 8);
+    const after = all[1]!.cursor;
+    const read = async (limit: number, topic?: string) => {
+      const events = await readEvents(database, { tenantId, after, limit, ...(topic && { topic }) });
+      return events.map((event) => event.payload['n']);
+    };
+    expect(await read(9)).toEqual([3, 4, 5, 6, 7, 8]);
+    expect(await read(2)).toEqual([3, 4]);
+    expect(await read(9, 'a')).toEqual([3, 7, 8]);
+    expect(await read(9, 'b')).toEqual([4, 5, 6]);
+  });
+
   test('vanish with the transaction that did not commit', async () => {
     const { tenantId } = await newTenant(database, 'undecided');
     const failing = database.asTenant(tenantId, async (tx) => {

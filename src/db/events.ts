@@ -72,8 +72,13 @@ export async function readEvents(
   if (epoch !== undefined && epoch !== rows[0]!.epoch) {
     throw new DialecticError('cursor_invalid', 'This cursor is of before a backup was restored.');
   }
-  const events = rows.flatMap((row) => (row.id === null ? [] : unfold(row)));
-  return events.slice(seen, seen + limit);
+  const events = rows.flatMap((row) => {
+    if (row.id === null) return [];
+    // With another topic than the cursor's, its row is not among these.
+    const isCursors = row.tx_text === afterTx && String(row.id) === afterId;
+    return unfold(row).slice(isCursors ? seen : 0);
+  });
+  return events.slice(0, limit);
 }
 
 /**
