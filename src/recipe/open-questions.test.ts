@@ -26,7 +26,19 @@ test.each([
   ['Who pays? Assumption: the baker.', 'Who pays?', 'the baker.'],
   ['Who pays (working assumption: the baker)', 'Who pays', 'the baker'],
   ['Who pays? Until then: nobody.', 'Who pays?', 'nobody.'],
+  ['Who pays?\nDefault: the baker', 'Who pays?', 'the baker'],
+  ['Who pays\nAssumed: the baker', 'Who pays', 'the baker'],
+  ['Who pays? **Assumption:** the baker.', 'Who pays?', 'the baker.'],
+  ['Who pays – default: the baker', 'Who pays', 'the baker'],
   ['Which assumption is wrong', 'Which assumption is wrong', null],
+  [
+    'What should be the default: dark or light?',
+    'What should be the default: dark or light?',
+    null,
+  ],
+  ['Name the default: dark or light', 'Name the default: dark or light', null],
+  ['What comes first, by default: bread?', 'What comes first, by default: bread?', null],
+  ['Is this assumed: tax? Default: yes.', 'Is this assumed: tax?', 'yes.'],
 ])('of the text %j it tells question and assumption apart', (text, question, assumption) => {
   const [found] = ask({ open_questions: [text] });
   expect(found!.question).toBe(question);

@@ -13,9 +13,13 @@ export type OpenQuestion = {
 const ASKS = /^(open|unresolved)_(questions?|issues?|decisions?|points?)$/;
 const QUESTION_KEY = /(^|_)(question|issue|decision|point|title|name)$/;
 const ASSUMPTION_KEY = /(^|_)(assumptions?|assumed|default|until_then)$/;
-/** Where a text turns from the question to what is assumed meanwhile. */
-const ASSUMPTION =
-  /[\s(;,.–—-]*\b(?:(?:working )?assumption|assumed|until then|default)(?: until then)?\s*:\s*/i;
+/**
+ * Where a text turns from the question to what is assumed meanwhile: behind the end of a sentence, a
+ * bracket, a comma, a dash or a line. "the default:" within a sentence is part of the question.
+ */
+const TURN = /(?:[\s(;,.–—]*[(;,.–—]\s*|(?<=[?!])\s*|\s+-\s+|\s*\n\s*)[*_]{0,2}/;
+const LABEL = /(?:(?:working )?assumption|assumed|until then|default)(?: until then)?\s*:/;
+const ASSUMPTION = new RegExp(`${TURN.source}${LABEL.source}[*_]{0,2}\\s*`, 'i');
 const NOTHING = /^(?:_?none_?|nothing|n\/?a|no open questions?)[.\s]*$/i;
 
 /**
@@ -59,11 +63,14 @@ function readQuestion(asked: unknown): Omit<OpenQuestion, 'where'> {
 }
 
 function readText(text: string): Omit<OpenQuestion, 'where'> {
-  const line = oneLine(text);
-  const found = ASSUMPTION.exec(line);
-  if (!found || found.index === 0) return { question: line, assumption: null };
-  const assumption = line.slice(found.index + found[0].length).replace(/\)$/, '');
-  return { question: line.slice(0, found.index), assumption: assumption || null };
+  const whole = text.trim();
+  const found = ASSUMPTION.exec(whole);
+  const question = oneLine(whole.slice(0, found?.index));
+  const assumed = found ? oneLine(whole.slice(found.index + found[0].length)) : '';
+  // What ends with the question mark is the rest of the question: "by default: dark or light?"
+  const isAsked = assumed.endsWith('?') && !question.includes('?');
+  if (question === '' || isAsked) return { question: oneLine(whole), assumption: null };
+  return { question, assumption: assumed.replace(/\)$/, '') || null };
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
