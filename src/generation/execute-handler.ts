@@ -4,7 +4,7 @@ import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
-import { type DialecticError, toDialecticError, withDetails } from '../platform/errors.ts';
+import { DialecticError, toDialecticError, withDetails } from '../platform/errors.ts';
 import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
@@ -43,10 +43,15 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     try {
       await settleTurn(context, turn, config);
     } catch (thrown) {
-      if (toDialecticError(thrown).code === 'lease_lost') {
-        await keepReceived(database, job, turn, config);
+      const error = toDialecticError(thrown);
+      if (error.code === 'lease_lost') {
+        await keepReceived(database, job, turn, config).catch((cause: Error) => {
+          // Still a lost lease for the worker, which must not fail the job by another code.
+          const message = `${error.message} What its call had brought is not saved: ${cause.message}`;
+          throw new DialecticError('lease_lost', message, { cause, details: error.details });
+        });
       }
-      throw thrown;
+      throw error;
     }
   };
 }

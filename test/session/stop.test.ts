@@ -158,6 +158,29 @@ describeOnBoth('a run that a person stops', (kind) => {
     120_000,
   );
 
+  test('cancels: an answer that cannot be saved is told of, beside the lease that was lost', async () => {
+    const lines: string[] = [];
+    const work: Work = (server, _sessionId, watch) => {
+      const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
+      const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
+      return withWorker(database, handlers, watch, { log: (line) => lines.push(line) });
+    };
+    const change = (sql: string) => database.transaction({ as: 'owner' }, (tx) => tx.query(sql));
+    await change(`create function refuse_chunk() returns trigger language plpgsql as
+      $$ begin raise exception 'no chunk today'; end $$`);
+    await change(`create trigger refuse_chunk before insert on contributions
+      execute function refuse_chunk()`);
+    try {
+      await whileStreaming(work, async (sessionId) => {
+        await cancelRun(database, LOCAL_TENANT, sessionId);
+        const told = 'this worker. What its call had brought is not saved: no chunk today';
+        await until(() => lines.some((line) => line.includes(told)));
+      });
+    } finally {
+      await change('drop function refuse_chunk cascade');
+    }
+  }, 120_000);
+
   test('a run that is over can be neither paused nor cancelled', async () => {
     const sessionId = await start();
     await pauseRun(database, LOCAL_TENANT, sessionId);
