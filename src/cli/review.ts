@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { DialecticError } from '../platform/errors.ts';
-import { choosePerson } from '../session/converge.ts';
+import { chooseLaneByHand } from '../session/converge.ts';
 import { addFeedback, type FeedbackReading } from '../session/feedback.ts';
 import { answerQuestion, type NewAnswer } from '../session/questions.ts';
 import { readSession } from '../session/read.ts';
+import { findOwedStage } from '../session/reopen-stage.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withStore } from './store.ts';
@@ -90,11 +91,21 @@ export function chooseCommand(): Command {
     .action(async (lane: string, options: Options) => {
       await withStore(options.data, async (store) => {
         const { id } = await findSession(store, options.session);
-        await store.database.asTenant(store.tenantId, async (tx) => {
-          await choosePerson(tx, await readSession(tx, store.tenantId, id), Number(lane));
+        const owed = await store.database.asTenant(store.tenantId, async (tx) => {
+          await chooseLaneByHand(tx, await readSession(tx, store.tenantId, id), Number(lane));
+          const session = await readSession(tx, store.tenantId, id);
+          return session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
         });
-        const line = `The results follow lane ${lane}. Write them with: dialectic export`;
-        printResult(options.json === true, { session: id, lane: Number(lane) }, [line]);
+        const result = { session: id, lane: Number(lane), owedStage: owed ?? null };
+        printResult(options.json === true, result, [
+          `The results follow lane ${lane}. Write them with: dialectic export`,
+          ...(owed === undefined
+            ? []
+            : [
+                `Lane ${lane} has not written the stage ${owed}, another lane did. ` +
+                  `Let it write its own with: dialectic resume ${id} -o FOLDER`,
+              ]),
+        ]);
       });
     });
 }

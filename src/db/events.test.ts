@@ -50,7 +50,12 @@ describeOnBoth('events', (kind) => {
     const fold = (topic: string, ...numbers: number[]) =>
       database.asTenant(tenantId, (tx) =>
         appendEvents(tx, [
-          { tenantId, topic, kind: 'things-counted', payload: { each: numbers.map((n) => ({ n })) } },
+          {
+            tenantId,
+            topic,
+            kind: 'things-counted',
+            payload: { each: numbers.map((n) => ({ n })) },
+          },
         ]),
       );
     await fold('a', 1, 2, 3);
@@ -59,7 +64,12 @@ describeOnBoth('events', (kind) => {
     const all = await readAll(database, tenantId, 8);
     const after = all[1]!.cursor;
     const read = async (limit: number, topic?: string) => {
-      const events = await readEvents(database, { tenantId, after, limit, ...(topic && { topic }) });
+      const events = await readEvents(database, {
+        tenantId,
+        after,
+        limit,
+        ...(topic && { topic }),
+      });
       return events.map((event) => event.payload['n']);
     };
     expect(await read(9)).toEqual([3, 4, 5, 6, 7, 8]);

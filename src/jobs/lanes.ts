@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 export type NewStageRun = {
@@ -16,6 +17,18 @@ export async function createStageRun(tx: Transaction, run: NewStageRun): Promise
     [run.tenantId, id, run.sessionId, run.iteration, run.stageKey],
   );
   return id;
+}
+
+/** Takes a stage run up again that is over; returns its id. */
+export async function reopenStageRun(tx: Transaction, run: NewStageRun): Promise<string> {
+  const [row] = await tx.query<{ id: string }>(
+    `update stage_runs set state = 'running', finished_at = null
+     where tenant_id = $1 and session_id = $2 and iteration = $3 and stage_key = $4
+     returning id`,
+    [run.tenantId, run.sessionId, run.iteration, run.stageKey],
+  );
+  if (!row) throw new DialecticError('not_found', `Stage ${run.stageKey} was never opened.`);
+  return row.id;
 }
 
 export type StepState = 'running' | 'completed' | 'failed';

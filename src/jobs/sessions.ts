@@ -108,10 +108,13 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
   return rows.length;
 }
 
-/** SQL: a stage whose own job is done was left behind, with whatever failed in it. */
+/**
+ * SQL: a stage whose own job is done was left behind, with whatever failed in it. One that was opened
+ * again for another lane has a second such job.
+ */
 function isClosed(stageRunId: string): string {
   return `exists (select from jobs s where s.tenant_id = $1 and s.stage_run_id = ${stageRunId}
-    and s.role = 'stage' and s.status in ('completed', 'superseded'))`;
+    and s.role = 'stage' having bool_and(s.status in ('completed', 'superseded')))`;
 }
 
 /** Documents of a closed stage would come too late for those that were written without them. */

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
+import { findOwedStage, reopenStage } from './reopen-stage.ts';
 import { openStage } from './stages.ts';
 
 /** After a stage: the next one, a person's review, or the end of the session. */
@@ -10,11 +11,11 @@ export async function closeStage(
   session: SessionView,
   stageKey: string,
 ): Promise<void> {
-  const next = nextStage(session, stageKey);
+  const next = await nextUnopened(tx, session, stageKey);
   const voted = session.process.convergence?.ballots.stage === stageKey;
   // A stage of the chosen lane may follow, so the votes count as soon as they are there.
   if (voted || next === undefined) await converge(tx, session);
-  if (next === undefined) return complete(tx, session);
+  if (next === undefined) return completeOrReopen(tx, session);
   if (session.untilStage === stageKey) return rest(tx, session, 'until');
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
   if (session.reviewStages || gate) {
@@ -29,6 +30,23 @@ export function nextStage(session: SessionView, stageKey: string): string | unde
   return stages[stages.indexOf(stageKey) + 1];
 }
 
+/** As nextStage, past stages that this pass has been through: after a stage that was reopened. */
+async function nextUnopened(
+  tx: Transaction,
+  session: SessionView,
+  stageKey: string,
+): Promise<string | undefined> {
+  const opened = await tx.query<{ stage_key: string }>(
+    'select stage_key from stage_runs where tenant_id = $1 and session_id = $2 and iteration = $3',
+    [session.tenantId, session.id, session.iteration],
+  );
+  let next = nextStage(session, stageKey);
+  while (next !== undefined && opened.some((run) => run.stage_key === next)) {
+    next = nextStage(session, next);
+  }
+  return next;
+}
+
 async function rest(
   tx: Transaction,
   session: SessionView,
@@ -41,7 +59,11 @@ async function rest(
   );
 }
 
-async function complete(tx: Transaction, { tenantId, id }: SessionView): Promise<void> {
+/** A person may have chosen another lane while the result was written: then it writes its own. */
+async function completeOrReopen(tx: Transaction, { tenantId, id }: SessionView): Promise<void> {
+  const session = await readSession(tx, tenantId, id);
+  const owed = await findOwedStage(tx, session);
+  if (owed !== undefined) return reopenStage(tx, session, owed);
   await tx.query(`update sessions set status = 'completed' where tenant_id = $1 and id = $2`, [
     tenantId,
     id,

@@ -120,8 +120,8 @@ async function candidateLanes(tx: Transaction, session: SessionView) {
   return present.length > 0 ? present : session.lanes;
 }
 
-/** A person chooses the lane that the results follow. */
-export async function choosePerson(
+/** Makes the results follow the lane that a person names, whatever the ballots say. */
+export async function chooseLaneByHand(
   tx: Transaction,
   session: SessionView,
   ordinal: number,
@@ -137,8 +137,10 @@ async function saveChoice(
   laneId: string,
   by: NonNullable<SessionView['chosenBy']>,
 ): Promise<void> {
+  // A person may have chosen since the session was read; only a person changes that.
   await tx.query(
-    'update sessions set chosen_lane_id = $3, chosen_by = $4 where tenant_id = $1 and id = $2',
+    `update sessions set chosen_lane_id = $3, chosen_by = $4 where tenant_id = $1 and id = $2
+       and ($4 = 'person' or chosen_by is distinct from 'person')`,
     [session.tenantId, session.id, laneId, by],
   );
 }

@@ -52,7 +52,7 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
     process.description,
     '',
     ...missingSection(session, made.missing),
-    ...howToGoOn(session),
+    ...howToGoOn(session, made),
     ...(results.length > 0
       ? ['## Read first', '', ...results.map((one) => link(one, '')), '']
       : []),
@@ -111,8 +111,19 @@ export function writeContents(session: SessionView, made: SessionMade): string {
 const currentOf = ({ iteration }: SessionView, { documents }: SessionMade): ExportedDocument[] =>
   documents.filter((document) => document.iteration === iteration && document.path !== null);
 
-/** A run that stopped where it was asked to is not over. */
-function howToGoOn({ id, awaiting, untilStage, process }: SessionView): string[] {
+/** A run that stopped where it was asked to, or whose chosen lane owes its result, is not over. */
+function howToGoOn(session: SessionView, { rows }: SessionMade): string[] {
+  const { id, status, awaiting, untilStage, process, lanes, chosenLaneId, iteration } = session;
+  if (status === 'completed') {
+    const owed = process.stages.find((stage) => {
+      const own = rows.filter((row) => row.stage_key === stage.key && row.iteration === iteration);
+      const writers = own.filter(({ kind }) => kind !== 'seed_prompt').map((row) => row.lane_id);
+      return stage.lanes === 'chosen' && writers.length > 0 && !writers.includes(chosenLaneId!);
+    });
+    const ordinal = lanes.find((lane) => lane.id === chosenLaneId)?.ordinal;
+    const command = `\`dialectic resume ${id}\` lets lane ${ordinal} write its own`;
+    return owed ? [`Another lane wrote the stage ${owed.key}; ${command}.`, ''] : [];
+  }
   if (awaiting !== 'until') return [];
   const keys = process.stages.map((stage) => stage.key);
   const rest = keys.slice(keys.indexOf(untilStage!) + 1).join(', ');

@@ -3,11 +3,13 @@ import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { lastStage, lockSession, nextStage } from './advance.ts';
 import { readSession, type SessionView } from './read.ts';
+import { findOwedStage, reopenStage } from './reopen-stage.ts';
 import { openStage } from './stages.ts';
 
 /**
- * Goes on with a run that rests: opens its gates, tries again what failed, and opens the next stage
- * of a run that stopped where it was asked to. `until` names the stage to stop after; without it a
+ * Goes on with a run that rests: opens its gates, tries again what failed, opens the next stage of a
+ * run that stopped where it was asked to, and lets the lane that a person chose after the end write
+ * the stages of the chosen lane. `until` names the stage to stop after; without it a
  * run that had reached its stop goes to the end.
  */
 export async function resumeRun(
@@ -19,8 +21,9 @@ export async function resumeRun(
   await database.asTenant(tenantId, async (tx) => {
     await lockSession(tx, tenantId, sessionId);
     const session = await readSession(tx, tenantId, sessionId);
-    refuseToResume(session);
-    const last = await lastStage(tx, session);
+    const owed = session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
+    if (owed === undefined) refuseToResume(session);
+    const last = owed ?? (await lastStage(tx, session));
     const stopped = session.awaiting === 'until';
     const next = stopped ? nextStage(session, last)! : last;
     requireAhead(session, until, next);
@@ -31,7 +34,8 @@ export async function resumeRun(
       stop,
     ]);
     await removeGate(tx, tenantId, sessionId);
-    if (stopped) await openStage(tx, { tenantId, sessionId, stageKey: next });
+    if (owed !== undefined) await reopenStage(tx, session, owed);
+    else if (stopped) await openStage(tx, { tenantId, sessionId, stageKey: next });
     else await retrySession(tx, tenantId, sessionId);
   });
 }

@@ -6,7 +6,7 @@ import { expectedCounts } from '../../src/planning/expected-counts.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import { DialecticError } from '../../src/platform/errors.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
-import { choosePerson } from '../../src/session/converge.ts';
+import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { addFeedback } from '../../src/session/feedback.ts';
 import { readSession } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
@@ -150,7 +150,7 @@ describeOnBoth('a session', (kind) => {
     const session = await read(sessionId);
     expect(session.chosenBy).toBe('ballots');
     expect(session.lanes.find((lane) => lane.id === session.chosenLaneId)!.ordinal).toBe(2);
-    await database.asTenant(tenantId, (tx) => choosePerson(tx, session, 1));
+    await database.asTenant(tenantId, (tx) => chooseLaneByHand(tx, session, 1));
     const after = await read(sessionId);
     expect(after.lanes.find((lane) => lane.id === after.chosenLaneId)!.ordinal).toBe(1);
   });

@@ -4,7 +4,7 @@ import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { ModelRequest } from '../../src/models/types.ts';
 import type { OwnVotes } from '../../src/recipe/types.ts';
-import { choosePerson } from '../../src/session/converge.ts';
+import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { type Answer, type Asked, startScriptedServer } from '../generation/scripted-server.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 import { markOf, type PartlyRun, readOutcome, recordOffline, runPartly } from './partly.ts';
@@ -228,7 +228,7 @@ describe('a ballot', () => {
 
   test('yields to a person, and what it said stays on record', async () => {
     const { session } = await runScripted((__, asked) => ballot(...labelsOf(asked, 2, 1)));
-    await database.asTenant(tenantId, (tx) => choosePerson(tx, session, 1));
+    await database.asTenant(tenantId, (tx) => chooseLaneByHand(tx, session, 1));
     const { readme, result } = await readOutcome(place(), session.id);
     expect(readme).toContain('chosen by a person. The rankings named lane 2.');
     expect(result.vote).toMatchObject({ lane: 2, counted: 2 });
