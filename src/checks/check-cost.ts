@@ -52,7 +52,7 @@ export function checkCost(plan: Plan): CostCheck {
  * What falls due within the budget's period. A limit by the month, or one by the year beside one
  * for the whole, measures recurring costs alone. Else one-off costs count too, and work items by
  * this rule: a row that names an item's id or title holds its cost; what the other items cost is
- * taken to be part of the other one-off rows, and only what exceeds those is added.
+ * taken to be part of the other rows, recurring ones included, and only what exceeds those is added.
  */
 function listParts(plan: Plan, budget: Demand, currency: string, hasWhole: boolean): Part[] {
   const rows = plan.input.costs.filter(
@@ -66,7 +66,8 @@ function listParts(plan: Plan, budget: Demand, currency: string, hasWhole: boole
   const named = findNamed(plan.items, single);
   const loose = plan.items.filter(({ key, cost }) => (cost ?? 0) > 0 && !named.items.has(key));
   const general = single.filter((row) => !named.rows.has(row));
-  const excess = sum(loose.map(({ cost }) => cost)) - sum(general.map(({ amount }) => amount));
+  const tabled = [...general, ...recurring].map(({ amount }) => amount);
+  const excess = sum(loose.map(({ cost }) => cost)) - sum(tabled);
   const name = `work items beyond the table (${loose.map(({ id }) => id).join(', ')})`;
   return [
     ...recurring,

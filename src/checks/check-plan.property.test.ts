@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { tabulateEffort } from '../../test/checks/tabulate-effort.ts';
 import { weeklyRate } from './capacity.ts';
 import { checkPlan } from './check-plan.ts';
 import { ownerKey } from './owners.ts';
@@ -7,7 +8,6 @@ import { preparePlan } from './plan.ts';
 import { EPSILON } from './problem.ts';
 import { RECORD_READERS } from './read-records.ts';
 import { scheduleItems } from './schedule.ts';
-import { tabulateEffort } from './tabulate-effort.ts';
 import type { CheckInput, Demand, WorkItem } from './types.ts';
 
 const NAMES = ['Ana', 'Ben', 'the developers'];

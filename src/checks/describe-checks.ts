@@ -1,15 +1,13 @@
 import type { CheckResult } from './check-plan.ts';
 import { drawSchedule } from './draw-schedule.ts';
 import { formatNumber } from './problem.ts';
-import { tabulateEffort } from './tabulate-effort.ts';
-import type { Person } from './types.ts';
 
-/** What a check found, as the sections of a document: problems, totals, schedule, effort. */
-export function describeChecks(
-  { problems, schedule, totals }: CheckResult,
-  people: readonly Person[],
-): Record<string, unknown> {
-  const table = tabulateEffort(schedule, people);
+/** What a check found, as the sections of a document: problems, totals, schedule. */
+export function describeChecks({
+  problems,
+  schedule,
+  totals,
+}: CheckResult): Record<string, unknown> {
   return {
     problems: problems.map(({ message }) => message),
     totals: [
@@ -34,10 +32,5 @@ export function describeChecks(
         : []),
     ],
     schedule: schedule.length > 0 ? drawSchedule(schedule) : '',
-    effort: table.rows.map(({ owner, hours, total }) => ({
-      person: owner,
-      ...Object.fromEntries(table.weeks.map((week, at) => [`week_${week}`, hours[at] || ''])),
-      total,
-    })),
   };
 }

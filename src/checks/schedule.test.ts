@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { bakeryPlan, readPlan } from '../../test/checks/bakery-plan.ts';
 import { checkPlan } from './check-plan.ts';
 import { drawSchedule } from './draw-schedule.ts';
-import { tabulateEffort } from './tabulate-effort.ts';
 
 const input = readPlan(bakeryPlan());
 const { schedule } = checkPlan(input);
@@ -21,15 +20,6 @@ test('the sound plan runs as its needs and hours allow', () => {
     'W8 6-7 W7',
     'W9 7-8 W8',
   ]);
-});
-
-test('the table of hours has a row for each person and a figure for each week', () => {
-  const { weeks, rows } = tabulateEffort(schedule, input.people);
-  expect(weeks).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  expect(rows.map(({ owner, total }) => `${owner} ${total}`)).toEqual(['bakers 4', 'Developer 79']);
-  expect(rows[0]!.hours.slice(0, 4)).toEqual([1, 1, 0, 0]);
-  expect(rows[1]!.hours.slice(0, 4)).toEqual([12, 0, 20, 20]);
-  expect(rows[1]!.hoursPerWeek).toBe(20);
 });
 
 test('the drawing has a section for each owner and a bar for each item', () => {

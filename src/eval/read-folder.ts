@@ -64,7 +64,9 @@ const toFiles = (texts: ReadonlyMap<string, string>): ReadFile[] =>
 
 /** Blind: who took part, and the links to the records, whose paths name models, are cut off. */
 const withoutOrigin = (text: string): string =>
-  text.replace(/^## How this came about$[\s\S]*/m, '').replace(/\n---\n\n\[Its record\].*\s*$/, '');
+  text
+    .replace(/^## (In this folder|How this came about)$[\s\S]*/m, '')
+    .replace(/\n---\n\n\[Its record\].*\s*$/, '');
 
 /** A document that opens with a horizontal rule has no front matter, although it looks like it. */
 function withoutFrontMatter(source: string): string {

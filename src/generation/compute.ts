@@ -17,10 +17,7 @@ type Content = Readonly<Record<string, unknown>>;
 const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = {
   copy: copyOnly,
   collect,
-  checks: ({ inputs }) => {
-    const plan = gatherPlan(planDocuments(inputs));
-    return describeChecks(checkPlan(plan), plan.people);
-  },
+  checks: ({ inputs }) => describeChecks(checkPlan(gatherPlan(planDocuments(inputs)))),
 };
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */

@@ -24,7 +24,7 @@ export function addResults(
   return session.process.results.flatMap((ref) => {
     const found = findResult(session, rows, ref);
     const record = documents.find(({ id }) => id === found?.id)?.path;
-    if (!ref.folder || !found?.markdown || !record) return [];
+    if (!ref.folder || !found?.markdown || !record || isBlank(found.content)) return [];
     const title = titleOf(session, ref);
     const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
     const path = constructPath({ kind: 'result', folder: ref.folder, name });
@@ -34,6 +34,10 @@ export function addResults(
     return [{ title, path }];
   });
 }
+
+/** Code may have collected nothing; an empty page helps nobody. */
+const isBlank = (content: unknown): boolean =>
+  Object.values(content as object).every((value) => Array.isArray(value) && value.length === 0);
 
 /** The current document of the lane that the results follow. */
 export const findResult = (

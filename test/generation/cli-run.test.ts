@@ -87,7 +87,7 @@ const resume = (data: string) =>
     const { status, documents } = JSON.parse(ended.stdout) as Printed;
     expect(status).toBe('completed');
     const { dataPath } = documents.find(({ key }) => key === 'checklist')!;
-    expect(JSON.parse(await readFile(dataPath, 'utf8'))).toEqual(GOOD_CHECKLIST);
+    expect(JSON.parse(await readFile(dataPath, 'utf8'))).toMatchObject(GOOD_CHECKLIST);
     return { served, asked: served.map(({ deliverable }) => deliverable) };
   });
 

@@ -1,7 +1,7 @@
-import { matchOwner, ownerKey } from './owners.ts';
-import { EPSILON } from './problem.ts';
-import type { ScheduledItem } from './schedule.ts';
-import type { Person } from './types.ts';
+import { matchOwner, ownerKey } from '../../src/checks/owners.ts';
+import { EPSILON } from '../../src/checks/problem.ts';
+import type { ScheduledItem } from '../../src/checks/schedule.ts';
+import type { Person } from '../../src/checks/types.ts';
 
 /** Hours of each owner in each week of the schedule, at the high estimate. */
 export type EffortTable = {
