@@ -20,7 +20,12 @@ export class Progress {
 
   /** Draws a state; the first one is where this process took over. */
   draw(state: SessionState): void {
-    const rows = countSteps(state);
+    const { stages } = this.#session.process;
+    // What code makes is no call.
+    const rows = countSteps(state).filter(({ stage, step }) => {
+      const steps = stages.find(({ key }) => key === stage)?.steps;
+      return (steps?.find(({ key }) => key === step)?.compute ?? null) === null;
+    });
     const done = rows.reduce((sum, row) => sum + row.done, 0);
     const seconds = (elapsedMs() - this.#started) / 1000;
     // What an earlier process or pass did says nothing about how fast this one is.
