@@ -6,6 +6,7 @@ import { DialecticError } from '../platform/errors.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { Estimate } from '../wallet/estimate-types.ts';
+import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import {
   addBudgetOptions,
   type BudgetOptions,
@@ -35,6 +36,7 @@ type RunOptions = BudgetOptions &
     allowDegraded?: boolean;
     data?: string;
     json?: boolean;
+    yes?: boolean;
   };
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
@@ -69,16 +71,21 @@ async function run(briefPath: string | undefined, options: RunOptions): Promise<
   if (!['stage', 'none'].includes(options.approve)) {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
-  report(await carryOut(await prepareRun(briefPath, options), options), options);
+  const prepared = await prepareRun(briefPath, options);
+  report(await carryOut(prepared, options, findTerminal(options)), options);
 }
 
 type CarryOutOptions = BudgetOptions &
   Pick<RunOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> & { approve?: string };
 
-/** Starts a prepared run and works on it until it rests; what it would take is told first. */
+/**
+ * Starts a prepared run and works on it until it rests; what it would take is told first. With a
+ * terminal the questions of a run that asks first are asked there, and the run goes on.
+ */
 export async function carryOut(
   prepared: Omit<NewRun, 'tenantId'>,
   options: CarryOutOptions,
+  terminal: Terminal | null = null,
 ): Promise<RunResult & { readonly estimate: Estimate }> {
   const concurrency = readConcurrency(options.concurrency);
   const { process, models } = prepared;
@@ -100,6 +107,10 @@ export async function carryOut(
     const { sessionId } = await startRun(store.database, planned);
     tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
     const drive = { sessionId, out: options.out, concurrency, config };
+    const result = await driveSession(store, drive);
+    const isAsked = terminal !== null && isAsking(result);
+    if (!isAsked || !(await askQuestions(store, sessionId, terminal)))
+      return { ...result, estimate };
     return { ...(await driveSession(store, drive)), estimate };
   });
 }
@@ -112,13 +123,16 @@ export function readConcurrency(text: string): number {
 
 const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** Whether it rests because its questions are for the requester, who wanted to be asked. */
+const isAsking = ({ awaiting }: RunResult): boolean => typeof awaiting?.openQuestions === 'number';
+
 /** Prints the result; a run that rests before its end also leaves with a code that says so. */
 export function report(
   result: RunResult & { estimate?: Estimate },
   options: { json?: boolean; out?: string },
 ): void {
   printResult(options.json === true, result, describe(result, options.out));
-  requireCompleted(result);
+  if (!isAsking(result)) requireCompleted(result);
 }
 
 /** Throws for a run that rests before its end, with the command that goes on. */
@@ -149,7 +163,8 @@ export const describeDegraded = ({ missingText }: RunResult): string[] =>
 function describe(result: RunResult, out: string | undefined): string[] {
   const { usage, chosen, awaiting } = result;
   const stopped = awaiting?.reason === 'until';
-  const state = stopped ? `stopped after ${awaiting.until}, as asked` : result.status;
+  const standing = isAsking(result) ? 'waiting for answers' : result.status;
+  const state = stopped ? `stopped after ${awaiting.until}, as asked` : standing;
   const cost = usage.costUsd === null ? 'price unknown' : `$${usage.costUsd.toFixed(4)}`;
   const rendered = result.documents.filter((document) => document.path !== null);
   return [
@@ -159,5 +174,12 @@ function describe(result: RunResult, out: string | undefined): string[] {
     ...(chosen ? [chosen.text] : []),
     ...(out ? [`Open ${out}/project_readme.md`] : []),
     ...(stopped ? [`Go on with: dialectic resume ${result.session}`] : []),
+    ...(isAsking(result) ? describeAsking(result) : []),
   ];
 }
+
+const describeAsking = ({ session, awaiting }: RunResult): string[] => [
+  `${awaiting!.openQuestions} questions are open. List them with: dialectic questions ${session}`,
+  `Answer one with: dialectic answer NUMBER ANSWER -s ${session}`,
+  `Go on with: dialectic approve ${session} (what stays open is assumed as its question says)`,
+];

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import type { Transaction } from '../db/database.ts';
 import type { Loss } from '../planning/types.ts';
+import { lastStage } from './advance.ts';
 import { type Chosen, tellChoice } from './choice-text.ts';
 import type { ExportedSession } from './export.ts';
 import { describeMissing } from './missing-text.ts';
 import { nameOf, shortId } from './name-document.ts';
+import { readQuestions } from './questions.ts';
 import type { SessionView } from './read.ts';
 import { type VoteView, viewVote } from './vote-view.ts';
 
@@ -13,7 +15,12 @@ export type RunResult = {
   readonly session: string;
   readonly status: string;
   /** Why it rests between two stages, and what goes on then. */
-  readonly awaiting: { readonly reason: 'review' | 'until'; readonly until: string | null } | null;
+  readonly awaiting: {
+    readonly reason: 'review' | 'until';
+    readonly until: string | null;
+    /** How many questions are open where the stage that asks the requester was the last. */
+    readonly openQuestions: number | null;
+  } | null;
   readonly gates: readonly string[];
   /** The limits that are too low to go on, for each gate that one closed. */
   readonly shortages: readonly {
@@ -89,7 +96,11 @@ export async function summarise(
   return {
     session: session.id,
     status: session.status,
-    awaiting: session.awaiting && { reason: session.awaiting, until: session.untilStage },
+    awaiting: session.awaiting && {
+      reason: session.awaiting,
+      until: session.untilStage,
+      openQuestions: await countOpen(tx, session),
+    },
     gates: session.gates,
     shortages: shortagesOf(session),
     calls: usage!.calls,
@@ -119,6 +130,14 @@ export async function summarise(
     missingText: describeMissing(session, missing),
     failures: failures.map(({ message }) => message),
   };
+}
+
+/** Null where the run does not rest behind the stage that asks the requester. */
+async function countOpen(tx: Transaction, session: SessionView): Promise<number | null> {
+  if (session.awaiting !== 'review' || session.process.askStage === null) return null;
+  if ((await lastStage(tx, session)) !== session.process.askStage) return null;
+  const questions = await readQuestions(tx, session);
+  return questions.filter(({ answers }) => answers.length === 0).length;
 }
 
 const shortagesOf = ({ gates, shortages, projectId }: SessionView): RunResult['shortages'] =>

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { prepareRun } from '../src/cli/new-run.ts';
+import { carryOut } from '../src/cli/run.ts';
+import { emptyDirectory, temporaryFolder } from './stores.ts';
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+const ANSWER = 'Forty orders a day by Easter.';
+let folder: string;
+let brief: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  brief = join(folder, 'brief.md');
+  await writeFile(brief, 'A web shop for a bakery with pick-up times.');
+});
+
+/** Runs the program without a terminal and reads the JSON that it prints. */
+async function dialectic(...parameters: string[]) {
+  const env = { ...process.env, DATABASE_URL: '' };
+  const child = spawn(process.execPath, [main, ...parameters], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, stdout };
+}
+
+/** The prompts from which the participants plan their proposals. */
+async function headerPrompts(out: string): Promise<string[]> {
+  const names = await readdir(out, { recursive: true });
+  const prompts = names.filter((name) => /2_thesis\/.*header_context_prompt\.md$/.test(name));
+  return Promise.all(prompts.map((name) => readFile(join(out, name), 'utf8')));
+}
+
+type Listed = {
+  open: number;
+  questions: { number: number; question: string; assumption: string; answers: string[] }[];
+};
+
+test('a run that asks first rests with its questions and goes on with the answers', async () => {
+  const data = await emptyDirectory();
+  const out = join(folder, 'out');
+  const store = ['--data', data];
+  const run = await dialectic('run', brief, '--ask', '--until', 'thesis', ...store);
+  expect(run.code).toBe(0);
+  expect(run.stdout).toMatch(/^waiting for answers: 2 calls/);
+  expect(run.stdout).toMatch(/\d questions are open\. List them with: dialectic questions /);
+  expect(run.stdout).toMatch(/Go on with: dialectic approve /);
+
+  const list = async () =>
+    JSON.parse((await dialectic('questions', '--json', ...store)).stdout) as Listed;
+  const { questions, open } = await list();
+  expect(open).toBe(questions.length);
+  expect(open).toBeGreaterThan(1);
+  expect(new Set(questions.map(({ question }) => question)).size).toBe(open);
+  expect(questions.every(({ assumption }) => assumption !== null)).toBe(true);
+
+  expect((await dialectic('answer', '1', ANSWER, ...store)).code).toBe(0);
+  const after = await list();
+  expect(after.open).toBe(open - 1);
+  expect(after.questions[0]!.answers).toEqual([ANSWER]);
+  expect((await dialectic('approve', '-o', out, ...store)).code).toBe(0);
+  const prompts = await headerPrompts(out);
+  expect(prompts.length).toBe(2);
+  for (const prompt of prompts) {
+    expect(prompt).toContain(ANSWER);
+    expect(prompt).toContain('where there is none, your assumption stands and is marked');
+  }
+  // What nobody answered stands before its participant with what is assumed.
+  const [, second] = questions;
+  expect(prompts.some((prompt) => prompt.includes(second!.assumption))).toBe(true);
+}, 180_000);
+
+/** A run in this process, with a person at a terminal who answers by the text of each prompt. */
+async function runAtTerminal(type: (prompt: string) => string) {
+  const data = await emptyDirectory();
+  const out = join(data, '..', 'out');
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let shown = '';
+  output.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    const [prompt] = /Question \d+ of [^]*> $/.exec(shown) ?? [];
+    if (prompt === undefined) return;
+    shown = '';
+    input.write(type(prompt));
+  });
+  const scope = { depth: 'standard', ask: true, result: true, shortcuts: true, until: 'thesis' };
+  const prepared = await prepareRun(brief, { model: [], resource: [], ...scope });
+  const options = { data, out, concurrency: '4' };
+  const result = await carryOut(prepared, options, { input, output });
+  return { result, out, data };
+}
+
+test('with a person at the terminal the questions are asked there, and the run goes on', async () => {
+  const asked: string[] = [];
+  const { result, out, data } = await runAtTerminal((prompt) => {
+    asked.push(prompt);
+    return asked.length === 1 ? `${ANSWER}\r` : '\r';
+  });
+  expect(result.awaiting).toMatchObject({ reason: 'until', until: 'thesis' });
+  expect(asked.length).toBeGreaterThan(1);
+  expect(asked.every((prompt) => prompt.includes('\n  Enter for: '))).toBe(true);
+  const prompts = await headerPrompts(out);
+  expect(prompts.map((prompt) => prompt.includes(ANSWER))).toEqual([true, true]);
+  const listed = await dialectic('questions', '--json', '--data', data);
+  const answered = (JSON.parse(listed.stdout) as Listed).questions.flatMap(
+    ({ answers }) => answers,
+  );
+  expect(answered).toEqual([ANSWER]);
+}, 120_000);
+
+test('Ctrl-C at a question keeps the answers so far, and the run waits', async () => {
+  let count = 0;
+  const { result } = await runAtTerminal(() => (++count === 1 ? `${ANSWER}\r` : '\u0003'));
+  expect(count).toBe(2);
+  expect(result).toMatchObject({ status: 'awaiting_review', awaiting: { reason: 'review' } });
+}, 120_000);
