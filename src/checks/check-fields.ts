@@ -23,7 +23,7 @@ const FIELDS: readonly {
   { name: 'cost', noun: 'cost (0 for none)', isMissing: ({ cost }) => cost === null },
   {
     name: 'demands',
-    noun: 'demand that it serves',
+    noun: 'demands that they serve',
     isMissing: (item) => item.demands.length === 0,
   },
 ];

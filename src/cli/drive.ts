@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHandlers } from '../generation/handlers.ts';
 import { providerLimits } from '../generation/provider-limits.ts';
@@ -105,7 +105,7 @@ const isRunning = ({ status, gates }: Pick<SessionView | SessionState, 'status' 
 const viewOf = ({ database, tenantId }: OpenStore, sessionId: string): Promise<SessionView> =>
   database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
 
-/** Writes what there is so far; files of an earlier writing are replaced. */
+/** Writes what there is so far; files of an earlier writing are replaced, and taken away if gone. */
 export async function writeFolder(
   { database, tenantId }: OpenStore,
   sessionId: string,
@@ -124,7 +124,22 @@ async function writeFiles(out: string, files: ReadonlyMap<string, string>): Prom
   for (const folder of new Set([...files.keys()].map((path) => dirname(join(out, path))))) {
     await makeFolder(folder);
   }
+  await removeStale(out, files);
   for (const [path, text] of files) await writeTextFile(join(out, path), text);
+  await writeTextFile(join(out, WRITTEN), `${JSON.stringify([...files.keys()], null, 1)}\n`);
+}
+
+/** What the last writing put into the folder. */
+const WRITTEN = '.dialectic-files.json';
+
+/** A work item or result that is no longer there would be taken for a current one. */
+async function removeStale(out: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const list = await readFile(join(out, WRITTEN), 'utf8').catch(() => '[]');
+  const before = JSON.parse(list) as unknown;
+  for (const path of Array.isArray(before) ? before : []) {
+    if (typeof path !== 'string' || files.has(path) || path.split('/').includes('..')) continue;
+    await rm(join(out, path), { force: true });
+  }
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -54,7 +54,7 @@ export function showCommand(verb: 'show' | 'export'): Command {
       const notices = await readNotices(store);
       const own = notices.filter((notice) => notice.topic === `session/${id}`);
       printResult(options.json === true, { ...result, notices: own }, [
-        `${id} ${result.status}: ${result.calls} calls, ${result.documents.length} documents`,
+        `${id} ${result.standing}: ${result.calls} calls, ${result.documents.length} documents`,
         ...result.documents.map(
           (document) =>
             `  ${document.shortId}  ${document.name} v${document.version} · ${document.model}`,

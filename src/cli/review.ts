@@ -89,6 +89,9 @@ export function chooseCommand(): Command {
     .description('choose the participant that the readme, Pending/ and every export follow')
     .argument('<lane>', 'its number')
     .action(async (lane: string, options: Options) => {
+      if (!/^\d+$/.test(lane)) {
+        throw new DialecticError('usage_invalid', `${lane} is no number of a participant.`);
+      }
       await withStore(options.data, async (store) => {
         const { id } = await findSession(store, options.session);
         const owed = await store.database.asTenant(store.tenantId, async (tx) => {

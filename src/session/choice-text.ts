@@ -14,7 +14,9 @@ export function tellChoice(chosen: Chosen, vote: VoteView | null, laneCount: num
     return laneCount > 1 ? `${who}: there was no vote.` : `${who}.`;
   }
   if (chosen.by === 'default') return `${who} for want of a vote: ${tellWhyNone(vote)}`;
-  return `${who}, chosen by the participants' rankings: ${vote.reason}. ${tellCount(vote)}`;
+  const tied = vote.reason.startsWith('equal');
+  const by = tied ? 'the rankings tie' : "chosen by the participants' rankings";
+  return `${who}, ${by}: ${vote.reason}. ${tellCount(vote)}`;
 }
 
 function tellWhyNone({ cast }: VoteView): string {

@@ -4,6 +4,9 @@ import type { DocumentRow } from './export.ts';
 import { findResult, type ResultFile } from './export-results.ts';
 import type { SessionView } from './read.ts';
 
+/** More than a reader takes in; the document of the checks has them all. */
+const MOST = 7;
+
 /** What the first page is made of beside the text of the result stage. */
 export type FolderParts = {
   readonly results: readonly ResultFile[];
@@ -31,7 +34,10 @@ export function firstPage(
     splitFrontMatter(page).text.trimEnd(),
     '',
     ...(problems.length > 0
-      ? ['## What does not add up yet', '', ...problems.map((one) => `- ${one}`), '']
+      ? ['## What does not add up yet', '', ...problems.slice(0, MOST).map((one) => `- ${one}`), '']
+      : []),
+    ...(problems.length > MOST
+      ? [`${problems.length - MOST} more stand with the checks.`, '']
       : []),
     '## In this folder',
     '',

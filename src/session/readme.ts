@@ -30,9 +30,25 @@ export function writeReadme(
 ): string {
   const page = firstPage(session, made.rows, made.folder);
   const lines = page
-    ? [...missingSection(session, made.missing), ...page, ...origin(session, made)]
+    ? [
+        ...missingSection(session, made.missing),
+        ...page,
+        ...openQuestions(session, made),
+        ...origin(session, made),
+      ]
     : writeStanding(session, made);
   return `${[...lines, ...listSessions(others)].join('\n').trimEnd()}\n`;
+}
+
+/** What the result itself asks, by the numbers that `answer` takes; the rest is counted. */
+function openQuestions(session: SessionView, { questions }: SessionMade): string[] {
+  const open = questions.filter(({ answers }) => answers.length === 0);
+  const own = open.filter(({ askedBy }) =>
+    askedBy.some(({ stage }) => stage === session.process.resultStage),
+  );
+  const rest = open.length - own.length;
+  const more = `${rest} more stand in the documents of the debate: \`dialectic questions\`.`;
+  return [...describeQuestions(session, own), ...(rest > 0 ? [more, ''] : [])];
 }
 
 /** The page of a run without a result, or with none yet. */
@@ -123,6 +139,10 @@ function howToGoOn(session: SessionView, { rows }: SessionMade): string[] {
     const ordinal = lanes.find((lane) => lane.id === chosenLaneId)?.ordinal;
     const command = `\`dialectic resume ${id}\` lets lane ${ordinal} write its own`;
     return owed ? [`Another lane wrote the stage ${owed.key}; ${command}.`, ''] : [];
+  }
+  if (status === 'failed') {
+    const why = '`dialectic notices` says why';
+    return [`The run failed; ${why}, \`dialectic resume ${id}\` tries again.`, ''];
   }
   if (awaiting !== 'until') return [];
   const keys = process.stages.map((stage) => stage.key);

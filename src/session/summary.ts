@@ -8,12 +8,15 @@ import { describeMissing } from './missing-text.ts';
 import { nameOf, shortId } from './name-document.ts';
 import { readQuestions } from './questions.ts';
 import type { SessionView } from './read.ts';
+import { describeStanding } from './standing.ts';
 import { type VoteView, viewVote } from './vote-view.ts';
 
 /** What a run leaves behind, for programs. */
 export type RunResult = {
   readonly session: string;
   readonly status: string;
+  /** The status in words, with the reason of a pause. */
+  readonly standing: string;
   /** Why it rests between two stages, and what goes on then. */
   readonly awaiting: {
     readonly reason: 'review' | 'until';
@@ -96,6 +99,7 @@ export async function summarise(
   return {
     session: session.id,
     status: session.status,
+    standing: describeStanding(session),
     awaiting: session.awaiting && {
       reason: session.awaiting,
       until: session.untilStage,
