@@ -198,12 +198,13 @@ const failToListen = (): void => {
 
 describe('a call', () => {
   test('an abort before any text is an error, after some text keeps it', async () => {
-    const { generate } = await setUp((response, _, n) => {
+    const { generate, requests } = await setUp((response, _, n) => {
       if (n === 2) stream(response, chatEvent('some'));
     });
     const early = new AbortController();
     const call = codeOf(generate({ signal: early.signal }));
-    setTimeout(() => early.abort(), 30);
+    await expect.poll(requests).toBe(1);
+    early.abort();
     expect(await call).toBe('provider_call_aborted');
 
     const late = new AbortController();
