@@ -16,11 +16,13 @@ export function describeChecks({
         sum: `${formatNumber(amount)} ${currency}`.trim(),
         limit: `${formatNumber(limit)} ${currency}`.trim(),
       })),
-      ...totals.effort.map(({ name, low, high, hoursPerWeek }) => ({
-        what: `Work of ${name}`,
-        sum: `${formatNumber(low)} to ${formatNumber(high)} hours`,
-        limit: hoursPerWeek === null ? '' : `${formatNumber(hoursPerWeek)} hours a week`,
-      })),
+      ...totals.effort
+        .filter(({ high }) => high > 0)
+        .map(({ name, low, high, hoursPerWeek }) => ({
+          what: `Work of ${name}`,
+          sum: `${formatNumber(low)} to ${formatNumber(high)} hours`,
+          limit: hoursPerWeek === null ? '' : `${formatNumber(hoursPerWeek)} hours a week`,
+        })),
       ...(totals.endWeek > 0
         ? [
             {

@@ -43,11 +43,9 @@ describeOnBoth('a session', (kind) => {
       ),
     );
 
-  test.each([
-    [1, 33],
-    [2, 104],
-    [3, 237],
-  ])(
+  // The embedded store takes long for the widest run, which differs in nothing but its width.
+  const runs: [number, number][] = kind === 'server' ? [[3, 237]] : [];
+  test.each([[1, 33], [2, 104], ...runs])(
     'of the software plan with %i models makes exactly %i calls',
     async (lanes, calls) => {
       const models = Array.from({ length: lanes }, (_, n) => `x/model-${n}`);
