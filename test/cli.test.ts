@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -76,6 +76,15 @@ test('run, list, show, choose and export go together', async () => {
   const exported = await dialectic('export', '--data', data, '-o', again, '--json');
   expect(JSON.parse(exported.stdout).chosen).toMatchObject({ lane: Number(other), by: 'person' });
   expect(await readFile(join(again, 'project_readme.md'), 'utf8')).toContain('by a person');
+  await mkdir(join(again, 'Pending'));
+  const kept = ['mine.md', 'Pending/mine.md'];
+  for (const path of [...kept, 'Pending/gone.md']) await writeFile(join(again, path), 'Old.');
+  const written = join(again, '.dialectic-files.json');
+  const listed = JSON.parse(await readFile(written, 'utf8')) as string[];
+  await writeFile(written, JSON.stringify([...listed, 'mine.md', 'Pending/gone.md']));
+  expect((await dialectic('export', '--data', data, '-o', again)).code).toBe(0);
+  expect(existsSync(join(again, 'Pending/gone.md'))).toBe(false);
+  for (const path of kept) expect(existsSync(join(again, path)), path).toBe(true);
 }, 120_000);
 
 test('the progress of a second pass begins anew and never exceeds the plan', async () => {

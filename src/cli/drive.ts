@@ -1,5 +1,6 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { deconstructPath } from '../documents/paths.ts';
 import { createHandlers } from '../generation/handlers.ts';
 import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
@@ -132,13 +133,30 @@ async function writeFiles(out: string, files: ReadonlyMap<string, string>): Prom
 /** What the last writing put into the folder. */
 const WRITTEN = '.dialectic-files.json';
 
-/** A work item or result that is no longer there would be taken for a current one. */
+/**
+ * A work item or result that is no longer there would be taken for a current one. The list lies in
+ * a folder that others can write to, so that it may name nothing but such files.
+ */
 async function removeStale(out: string, files: ReadonlyMap<string, string>): Promise<void> {
   const list = await readFile(join(out, WRITTEN), 'utf8').catch(() => '[]');
-  const before = JSON.parse(list) as unknown;
-  for (const path of Array.isArray(before) ? before : []) {
-    if (typeof path !== 'string' || files.has(path) || path.split('/').includes('..')) continue;
-    await rm(join(out, path), { force: true });
+  for (const path of readPaths(list).filter((one) => !files.has(one))) {
+    const folder = await realpath(dirname(join(out, path))).catch(() => null);
+    if (folder === join(await realpath(out), dirname(path))) {
+      await rm(join(out, path), { force: true });
+    }
+  }
+}
+
+/** The paths of work items and results in a list; a list that is damaged names none. */
+function readPaths(list: string): string[] {
+  try {
+    const paths = JSON.parse(list) as unknown;
+    return (Array.isArray(paths) ? paths : []).filter(
+      (path): path is string =>
+        typeof path === 'string' && ['pending', 'result'].includes(deconstructPath(path).kind),
+    );
+  } catch {
+    return [];
   }
 }
 
