@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/open.ts';
-import { startPostgres } from './postgres-server.ts';
+import { type PostgresServer, SERVER_TEMPLATE, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -14,6 +14,12 @@ declare module 'vitest' {
 }
 
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
+
+async function makeTemplate(server: PostgresServer): Promise<PostgresServer> {
+  const databaseUrl = await server.createDatabase(SERVER_TEMPLATE);
+  await (await openDatabase({ databaseUrl })).close();
+  return server;
+}
 
 /**
  * Starts one PostgreSQL for the whole run and makes one embedded store that test files copy.
@@ -29,7 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env['NODE_COMPILE_CACHE'] = COMPILED;
   const embeddedTemplate = join(folder, 'template');
   const [server] = await Promise.all([
-    startPostgres(),
+    // Nobody cuts this machine's power; tests that end a server start one of their own.
+    startPostgres(['fsync=off', 'full_page_writes=off']).then(makeTemplate),
     openDatabase({ dataDirectory: embeddedTemplate }, { backupEveryMs: 0 }).then((database) =>
       database.close(),
     ),

@@ -132,12 +132,20 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await ended;
 }
 
+/** A database of the shared server with the current schema; the stores of tests are its copies. */
+export const SERVER_TEMPLATE = 'store_template';
+
 /** Also used by test files, which only know the server's address. */
-export async function createDatabase(serverUrl: string, name: string): Promise<string> {
+export async function createDatabase(
+  serverUrl: string,
+  name: string,
+  template = 'template1',
+): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(`create database ${pg.escapeIdentifier(name)}`);
+    const [made, source] = [name, template].map((one) => pg.escapeIdentifier(one));
+    await client.query(`create database ${made} template ${source}`);
   } finally {
     await client.end();
   }

@@ -6,7 +6,7 @@ import { afterAll, describe, inject } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { type OpenOptions, openDatabase, type StoreLocation } from '../src/db/open.ts';
 import { createTenant, type Identity } from '../src/db/tenants.ts';
-import { createDatabase } from './postgres-server.ts';
+import { createDatabase, SERVER_TEMPLATE } from './postgres-server.ts';
 
 export type StoreKind = 'embedded' | 'server';
 
@@ -49,7 +49,7 @@ export async function emptyDirectory(dataDirectory?: string): Promise<string> {
 export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
   if (kind === 'embedded') return { dataDirectory: await emptyDirectory() };
   const name = `t_${randomBytes(6).toString('hex')}`;
-  return { databaseUrl: await createDatabase(inject('postgresUrl'), name) };
+  return { databaseUrl: await createDatabase(inject('postgresUrl'), name, SERVER_TEMPLATE) };
 }
 
 /** An open store that is closed after the test file, if the test has not done so. */
