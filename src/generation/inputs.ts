@@ -52,6 +52,7 @@ export async function loadInputs(
   const stage = process.stages.find((one) => one.key === planned.stage)!;
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const rivals = rivalsInput(process, step);
+  const letters = await readLetters(tx, session.tenantId, step, planned);
   const loaded: JobInput[] = [];
   for (const { name, ids } of planned.inputs) {
     const input = step.inputs.find((one) => one.name === name);
@@ -60,7 +61,8 @@ export async function loadInputs(
     const type = input?.type ?? 'feedback';
     const readers = input ? countReaders(stage, input) : 0;
     for (const [index, id] of ids.entries()) {
-      const mark = ids.length > 1 ? ` ${optionLabel(index)}` : '';
+      const letter = ids.length > 1 ? optionLabel(index) : letters.get(id);
+      const mark = letter ? ` ${letter}` : '';
       const one = await loadOne(tx, session, planned.laneId, id, type);
       // Rivals stand in the order of their labels, not of their lanes.
       const place = `${one.order.split('/')[0]}/${String(index).padStart(6, '0')}`;
@@ -69,6 +71,30 @@ export async function loadInputs(
     }
   }
   return loaded;
+}
+
+/**
+ * Letters by document, as the plan of the stage called them. Its guidance speaks of A and B; who
+ * merges one pair must know which of them it holds.
+ */
+async function readLetters(
+  tx: Transaction,
+  tenantId: string,
+  step: Step,
+  planned: PlannedJob,
+): Promise<ReadonlyMap<string, string>> {
+  const headers = step.inputs.filter(({ type }) => type === 'header_context');
+  const ids = planned.inputs
+    .filter(({ name }) => headers.some((input) => input.name === name))
+    .flatMap((input) => input.ids);
+  const rows = await tx.query<{ inputs: PlannedInput[] }>(
+    'select inputs from documents where tenant_id = $1 and id = any ($2)',
+    [tenantId, ids],
+  );
+  const several = rows.flatMap(({ inputs }) => inputs).filter((input) => input.ids.length > 1);
+  return new Map(
+    several.flatMap((input) => input.ids.map((id, index) => [id, optionLabel(index)] as const)),
+  );
 }
 
 /** How many steps of a stage are given what an input names. */
