@@ -1,4 +1,5 @@
 import { checkPlan } from '../checks/check-plan.ts';
+import { findForeignCodes } from '../checks/foreign-codes.ts';
 import { gatherPlan } from '../checks/gather-plan.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
@@ -11,6 +12,9 @@ import { renderDocument } from './render-document.ts';
 
 /** A document may be longer than asked by this much before its writer is asked to cut it. */
 const LONGEST_RATIO = 1.25;
+
+/** So many codes of other documents does a reader keep apart. */
+const MOST_CODES = 15;
 
 /** What code finds wrong with an answer that fulfils its contract, one line for each defect. */
 export const findDefects = (assembly: Assembly, content: JsonRecord): string[] => [
@@ -41,11 +45,17 @@ function runChecks(assembly: Assembly, content: JsonRecord): string[] {
   const { problems } = checkPlan(gatherPlan(documents));
   const found = problems.filter(({ code }) => step.checks.includes(code));
   const written = countWords(text);
+  const codes = step.checks.includes('too_many_codes') ? findForeignCodes(text, content) : [];
   const isLong = step.checks.includes('too_long') && words > 0 && written > words * LONGEST_RATIO;
   return [
     ...found.map(({ message }) => message),
     ...(isLong
       ? [`The document has ${written} words; ${words} were asked for. Cut what changes nothing.`]
+      : []),
+    ...(codes.length > MOST_CODES
+      ? [
+          `The document uses ${codes.length} codes that it does not explain (${codes.slice(0, 5).join(', ')} …); a reader follows ${MOST_CODES}. Say in words what they stand for.`,
+        ]
       : []),
   ];
 }

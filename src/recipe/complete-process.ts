@@ -9,6 +9,7 @@ type StoredProcess = Omit<Process, 'workItems' | 'results'> & {
 const STEP = { compute: null, checks: [], extends: null, alone: 'run' } as const;
 const PROCESS = {
   firstPage: null,
+  replaced: [],
   askStage: null,
   resultStage: null,
   depth: 'standard',

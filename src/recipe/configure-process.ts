@@ -89,6 +89,7 @@ function withoutAbsent(process: Process): Process {
     ...process,
     results: process.results.filter(isMade),
     firstPage: firstPage && isMade(firstPage) ? firstPage : null,
+    replaced: process.replaced.filter((ref) => isMade(ref) && isMade(ref.by)),
     workItems: process.workItems.filter(isMade),
     convergence: convergence && isMade(convergence.ballots) ? convergence : null,
   };

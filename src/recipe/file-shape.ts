@@ -26,6 +26,7 @@ export type ProcessFile = {
   readonly domains?: Readonly<Record<string, Overlay>>;
   readonly results?: readonly (RefFile & { readonly folder?: string })[];
   readonly first_page?: RefFile;
+  readonly replaced?: readonly (RefFile & { readonly by: RefFile })[];
   readonly convergence?: {
     readonly candidates: RefFile;
     readonly ballots: RefFile;

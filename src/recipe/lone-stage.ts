@@ -14,6 +14,7 @@ export function processOfStage(stage: Stage): Process {
     results: [],
     convergence: null,
     firstPage: null,
+    replaced: [],
     workItems: [],
     writerAfter: null,
     askStage: null,

@@ -45,6 +45,7 @@ export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
     shared: collectTexts(files, '', ['shared/']),
     results: (raw.results ?? []).map((ref) => ({ ...toRef(ref), folder: ref.folder ?? null })),
     firstPage: raw.first_page ? toRef(raw.first_page) : null,
+    replaced: (raw.replaced ?? []).map((ref) => ({ ...toRef(ref), by: toRef(ref.by) })),
     convergence: raw.convergence ? toConvergence(raw.convergence) : null,
     workItems: (raw.work_items ?? []).map(toWorkItems),
     writerAfter: raw.writer_after ?? null,

@@ -116,6 +116,18 @@ export const PROCESS_SCHEMA: JsonSchema = {
         'Documents that a reader should see first.',
       ),
       first_page: documentRef('The document that becomes project_readme.md.'),
+      replaced: list(
+        record(
+          {
+            stage: key('Stage that makes the document.'),
+            document_key: key('Its document key.'),
+            by: documentRef('The later document that takes its place.'),
+          },
+          ['stage', 'document_key', 'by'],
+          'One document that a later one of the same lane replaces.',
+        ),
+        'Documents that a reader should not take for the last word; their files say so first.',
+      ),
       convergence: record(
         {
           candidates: documentRef('The rival documents that are ranked.'),

@@ -3,6 +3,7 @@ import { defaultName, type InputFile, type ProcessFile, type StageFile } from '.
 import type {
   Convergence,
   Process,
+  Replacement,
   ResultRef,
   Stage,
   Step,
@@ -33,7 +34,7 @@ export const toYaml = (value: unknown): string => stringify(value, { lineWidth: 
 
 /** process.yaml as the program writes it, without defaults. */
 export function processFile(process: Process): ProcessFile {
-  const { convergence, workItems, firstPage } = process;
+  const { convergence, workItems, firstPage, replaced } = process;
   const gates = process.transitions.filter(
     (one, index) => one.gate || !isNeighbour(process, index),
   );
@@ -47,6 +48,7 @@ export function processFile(process: Process): ProcessFile {
     ...(isEmpty(process.domains) ? {} : { domains: process.domains }),
     ...(process.results.length === 0 ? {} : { results: process.results.map(resultFile) }),
     ...(firstPage === null ? {} : { first_page: toRefFile(firstPage) }),
+    ...(replaced.length === 0 ? {} : { replaced: replaced.map(replacementFile) }),
     ...(convergence === null
       ? {}
       : {
@@ -59,6 +61,11 @@ export function processFile(process: Process): ProcessFile {
     ...(process.depth === 'standard' ? {} : { depth: process.depth }),
   };
 }
+
+const replacementFile = ({ by, ...ref }: Replacement) => ({
+  ...toRefFile(ref),
+  by: toRefFile(by),
+});
 
 function convergenceFile({ ownVotes, ...convergence }: Convergence) {
   return {

@@ -42,6 +42,7 @@ export const CHECKS = [
   'id_duplicate',
   'field_missing',
   'too_long',
+  'too_many_codes',
 ] as const;
 export type Check = (typeof CHECKS)[number];
 
@@ -203,6 +204,9 @@ export type DocumentRef = { readonly stage: string; readonly documentKey: string
 /** A document that people read first, and the folder that the export puts it into. */
 export type ResultRef = DocumentRef & { readonly folder: string | null };
 
+/** A document whose place a later one takes, in the same lane; its file then says so. */
+export type Replacement = DocumentRef & { readonly by: DocumentRef };
+
 /** How the lanes' rankings of the rival documents are read, to choose one lane. */
 export type Convergence = {
   readonly candidates: DocumentRef;
@@ -242,6 +246,7 @@ export type Process = {
   readonly results: readonly ResultRef[];
   /** The document that becomes the first page of the folder; null where code writes one. */
   readonly firstPage: DocumentRef | null;
+  readonly replaced: readonly Replacement[];
   readonly convergence: Convergence | null;
   /** The first of these that a run makes fills `Pending/`. */
   readonly workItems: readonly WorkItems[];

@@ -22,6 +22,10 @@ export function checkProcessFile(validation: Validation): void {
   }
   checkConvergence(validation);
   if (process.firstPage !== null) requireDocument(validation, process.firstPage, ['first_page']);
+  for (const [index, ref] of process.replaced.entries()) {
+    requireDocument(validation, ref, ['replaced', index]);
+    requireDocument(validation, ref.by, ['replaced', index, 'by']);
+  }
   for (const [index, one] of process.workItems.entries()) {
     const { items, id, title } = one;
     checkRecordList(validation, one, ['work_items', index], 'items', items, { id, title });

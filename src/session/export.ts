@@ -8,6 +8,7 @@ import { addCalls, readCalls } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
+import { markReplaced } from './mark-replaced.ts';
 import { readQuestions } from './questions.ts';
 import { readSession, type SessionLane, type SessionView } from './read.ts';
 import { writeContents, writeReadme } from './readme.ts';
@@ -129,6 +130,7 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
     works.set(row.id, work);
     addCalls(files, calls.get(row.chain_id ?? '') ?? [], work);
   }
+  markReplaced(session, documents, files);
   await addFeedbackFiles(tx, session, works, files);
   return { rows, documents };
 }

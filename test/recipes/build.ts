@@ -133,6 +133,7 @@ export function processOf(key: string, stages: readonly Stage[]): Process {
     results: [],
     convergence: null,
     firstPage: null,
+    replaced: [],
     workItems: [],
     writerAfter: null,
     askStage: null,
