@@ -21,6 +21,7 @@ export function describeEvaluation(evaluation: Evaluation): string[] {
       [
         ['words', ...sizes],
         ['reading', ...SIDES.map((side) => `${sides[side].minutes} min`)],
+        ['lines said twice', ...SIDES.map((side) => percent(sides[side].repeated))],
         ['calls', ...SIDES.map((side) => sides[side].spent?.calls.toLocaleString('en') ?? '?')],
         ['cost', ...SIDES.map((side) => costOf(sides[side].spent))],
       ],
@@ -64,6 +65,8 @@ function preferenceTable({ preferences }: Evaluation): string[] {
 }
 
 const share = ({ debate, of }: PreferenceRow['all']): string => `${debate} of ${of}`;
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 const countOf = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 

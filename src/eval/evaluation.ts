@@ -9,6 +9,8 @@ export type SideFacts = {
   readonly models: readonly string[];
   readonly words: number;
   readonly minutes: number;
+  /** Share of the lines that stand in another file of the folder too. */
+  readonly repeated: number;
   /** Null where the folder was given and nothing says what it took. */
   readonly spent: Spending | null;
 };
@@ -24,7 +26,9 @@ export type Evaluation = Judging &
   };
 
 /** A side before it is judged. */
-export type PreparedSide = Omit<SideFacts, 'words' | 'minutes'> & { readonly reading: Reading };
+export type PreparedSide = Omit<SideFacts, 'words' | 'minutes' | 'repeated'> & {
+  readonly reading: Reading;
+};
 
 const MOST_APART = 0.15;
 
@@ -43,6 +47,7 @@ const toFacts = ({ reading, ...facts }: PreparedSide): SideFacts => ({
   ...facts,
   words: reading.words,
   minutes: reading.minutes,
+  repeated: reading.repeated,
 });
 
 /** A folder that names its writers is not judged blind. */

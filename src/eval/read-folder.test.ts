@@ -40,6 +40,15 @@ describe('readDebateFolder', () => {
     expect([words, minutes]).toEqual([6, 1]);
   });
 
+  test('counts the lines that stand in two files, whatever marks them as a list', async () => {
+    const rule = 'A batch is the greater of plan and reservations';
+    await write({
+      'project_readme.md': `# First\n\n- ${rule}.\n- ${rule}.\n\nOne more line of some six words.`,
+      'decide/why.md': `| ${rule} |\n\nIt says something of its own here.\n\n# First`,
+    });
+    expect((await readDebateFolder(folder)).repeated).toBeCloseTo(3 / 5, 10);
+  });
+
   test('takes what the readme names first where there is no result, under titles', async () => {
     await write({
       'project_readme.md': INDEX,
