@@ -4,6 +4,7 @@ import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
+import { cleanJson } from '../platform/clean-text.ts';
 import { elapsedMs, every } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
@@ -33,12 +34,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
   const { callId, request, purpose, provider, cost, price } = call;
   return database.asTenant(tenantId, async (tx) => {
     // Whoever takes the job over must see the row, or come before it.
-    const lease = await tx.query(
-      `select 1 from jobs where tenant_id = $1 and id = $2 and lease_token = $3
-         and status = 'processing' for share`,
-      [tenantId, job.id, job.leaseToken],
-    );
-    if (lease.length === 0) throw leaseLost(job);
+    await requireLease(tx, job);
     const key = { tenantId, callId, purpose: GENERATION };
     const automatic = purpose === 'repair';
     const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
@@ -54,6 +50,15 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     );
     return held;
   });
+}
+
+async function requireLease(tx: Transaction, job: Job): Promise<void> {
+  const lease = await tx.query(
+    `select 1 from jobs where tenant_id = $1 and id = $2 and lease_token = $3
+       and status = 'processing' for share`,
+    [job.tenantId, job.id, job.leaseToken],
+  );
+  if (lease.length === 0) throw leaseLost(job);
 }
 
 function priceUnknown(model: string): DialecticError {
@@ -212,14 +217,19 @@ export async function endCall(
   await dropPieces(tx, tenantId, callId);
 }
 
-/** Notes that a call brought nothing before its process died: nobody pays for it. */
-export async function dropCall(tx: Transaction, tenantId: string, callId: string): Promise<void> {
-  await tx.query(
-    `update model_calls set status = 'failed', finish_reason = 'interrupted',
-       finished_at = app_now() where tenant_id = $1 and id = $2`,
-    [tenantId, callId],
-  );
-  await voidHold(tx, { tenantId, callId, purpose: GENERATION });
+/** Notes that a call brought nothing before its process died; its hold is voided. */
+export async function dropAbandoned(database: Database, job: Job, callId: string): Promise<void> {
+  const { tenantId } = job;
+  await database.asTenant(tenantId, async (tx) => {
+    await requireLease(tx, job);
+    await lockCall(tx, tenantId, callId);
+    const dropped = await tx.query(
+      `update model_calls set status = 'failed', finish_reason = 'interrupted',
+         finished_at = app_now() where tenant_id = $1 and id = $2 and status = 'sent' returning id`,
+      [tenantId, callId],
+    );
+    if (dropped.length > 0) await voidHold(tx, { tenantId, callId, purpose: GENERATION });
+  });
 }
 
 async function dropPieces(tx: Transaction, tenantId: string, callId: string): Promise<void> {
@@ -229,16 +239,16 @@ async function dropPieces(tx: Transaction, tenantId: string, callId: string): Pr
   ]);
 }
 
-/** A call that brought no text. */
+/** A call that brought no text, or one that cannot be saved. */
 export type FailedCall = Pick<CallEnd, 'model' | 'price'> & {
   readonly callId: string;
-  /** Its details carry the usage where the provider reported one. */
+  /** Its details carry the usage where one is known. */
   readonly error: DialecticError;
 };
 
 /**
- * Notes that a call brought nothing, unless its job has another owner by now, who settles it: a
- * process that was taken for dead may still speak up. What the provider reported is paid.
+ * Notes that a call failed, unless its job has another owner by now, who settles it: a process that
+ * was taken for dead may still speak up. The usage in the error's details is paid.
  */
 export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
   const { callId, error, model, price } = failed;
@@ -252,7 +262,8 @@ export async function failCall(database: Database, job: Job, failed: FailedCall)
     await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
     const rows = await tx.query(
       `update model_calls c set status = 'failed', error = $3, finished_at = app_now(),
-         input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, cost_micros = $8
+         input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, cost_micros = $8,
+         usage_estimated = $9
        where c.tenant_id = $1 and c.id = $2 and c.status = 'sent' and exists (
          select from jobs j where j.tenant_id = $1 and j.id = c.job_id
            and (j.lease_token = $4 or is_over(j.status)))
@@ -260,18 +271,19 @@ export async function failCall(database: Database, job: Job, failed: FailedCall)
       [
         tenantId,
         callId,
-        { code: error.code, message: error.message },
+        cleanJson({ code: error.code, message: error.message }),
         job.leaseToken,
         usage?.inputTokens ?? null,
         usage?.outputTokens ?? null,
         usage?.cachedInputTokens ?? null,
         cost,
+        usage?.estimated ?? false,
       ],
     );
     if (rows.length === 0) return;
     await dropPieces(tx, tenantId, callId);
     if (tokens === 0) return voidHold(tx, key);
     const details = { model, price, usage, responseId: responseId ?? null };
-    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: false, details });
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: usage!.estimated, details });
   });
 }

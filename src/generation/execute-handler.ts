@@ -1,17 +1,18 @@
 import type { Database } from '../db/database.ts';
 import type { JobContext, JobHandler } from '../jobs/context.ts';
+import { isPassing } from '../jobs/retry-commit.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
 import { DialecticError, toDialecticError, withDetails } from '../platform/errors.ts';
 import { assembleRequest } from './assemble.ts';
-import { type CallPurpose, Checkpoint, failCall } from './calls.ts';
+import { type CallPurpose, Checkpoint, dropAbandoned, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';
 import { commitComputed } from './compute.ts';
 import { keepReceived } from './keep-received.ts';
 import { reserveCall } from './reserve.ts';
-import { settleTurn, UNKNOWN_USAGE } from './settle.ts';
+import { reckonEnd, settleTurn, type Turn, UNKNOWN_USAGE } from './settle.ts';
 
 export type GenerationDeps = {
   readonly database: Database;
@@ -25,12 +26,16 @@ export type GenerationDeps = {
 export function createExecuteHandler(deps: GenerationDeps): JobHandler {
   return async (context) => {
     const { job } = context;
-    const { database, config } = deps;
+    const { database } = deps;
     const view = await database.asTenant(job.tenantId, (tx) => readChain(tx, job));
     if (view.abandoned) {
       const { callId, text } = view.abandoned;
       const result = { text, finishReason: 'interrupted' as const, usage: UNKNOWN_USAGE };
-      return settleTurn(context, { view, callId, result, abandoned: true }, config);
+      const turn = { view, callId, result, abandoned: true };
+      if (text !== '') return settleOrCharge(deps, context, turn);
+      // In this job and not in the next link of its chain, which would begin to count takeovers anew:
+      // a request that ends its process every time would be sent for ever.
+      await dropAbandoned(database, job, callId);
     }
     if (view.assembly.step.compute !== null) return commitComputed(context, view.assembly);
     const wanted = assembleRequest(view.assembly);
@@ -39,21 +44,49 @@ export function createExecuteHandler(deps: GenerationDeps): JobHandler {
     const { callId } = reserved;
     const result = await call(deps, context, callId, reserved.request);
     const abandoned = context.signal.aborted && result.finishReason === 'interrupted';
-    const turn = { view, callId, result, abandoned };
-    try {
-      await settleTurn(context, turn, config);
-    } catch (thrown) {
-      const error = toDialecticError(thrown);
-      if (error.code === 'lease_lost') {
-        await keepReceived(database, job, turn, config).catch((cause: Error) => {
-          // Still a lost lease for the worker, which must not fail the job by another code.
-          const message = `${error.message} What its call had brought is not saved: ${cause.message}`;
-          throw new DialecticError('lease_lost', message, { cause, details: error.details });
-        });
-      }
-      throw error;
-    }
+    await settleOrCharge(deps, context, { view, callId, result, abandoned });
   };
+}
+
+/** Saves a turn. One that cannot be saved was received all the same: it is charged and named. */
+async function settleOrCharge(
+  { database, config }: GenerationDeps,
+  context: JobContext,
+  turn: Turn,
+): Promise<void> {
+  const { job } = context;
+  try {
+    await settleTurn(context, turn, config);
+  } catch (thrown) {
+    const error = toDialecticError(thrown);
+    if (error.code === 'lease_lost') {
+      await keepReceived(database, job, turn, config).catch((cause: Error) => {
+        // Still a lost lease for the worker, which must not fail the job by another code.
+        const message = `${error.message} What its call had brought is not saved: ${cause.message}`;
+        throw new DialecticError('lease_lost', message, { cause, details: error.details });
+      });
+    } else if (!isPassing(error)) {
+      throw await chargeUnsaved(database, job, turn, error, config);
+    }
+    throw error;
+  }
+}
+
+/** Charges an answer that the store refused; the error that results counts as a failed try. */
+async function chargeUnsaved(
+  database: Database,
+  job: Job,
+  turn: Turn,
+  refusal: DialecticError,
+  config: ModelsConfig,
+): Promise<DialecticError> {
+  const { usage, price, model, responseId } = await reckonEnd(turn, config);
+  const chars = turn.result.text.length;
+  const message = `${model}: an answer of ${chars} characters cannot be saved: ${refusal.message}`;
+  const details = { model, usage, responseId, refusal: refusal.code };
+  const error = new DialecticError('answer_not_saved', message, { cause: refusal, details });
+  await failCall(database, job, { callId: turn.callId, error, price, model });
+  return error;
 }
 
 function purposeOf({ problems, soFar }: Standing): CallPurpose {
@@ -81,6 +114,7 @@ async function call(
   } catch (thrown) {
     const error = toDialecticError(thrown);
     const price = await findPrice(request.model, config);
+    // Should the store be away too, the call stays `sent`, and the next try settles it.
     await failCall(database, job, { callId, error, price, model: request.model }).catch(() => {});
     throw error;
   } finally {

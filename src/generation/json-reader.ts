@@ -1,3 +1,5 @@
+import { cleanText } from '../platform/clean-text.ts';
+
 /** JSON as data; records have no prototype tricks in them, see readJson. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonRecord;
 export type JsonRecord = { [key: string]: JsonValue };
@@ -43,8 +45,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /**
  * Reads the value that starts at `from`. Unlike JSON.parse it tells text that ends early from
  * text that is wrong, keeps both values of a key that comes twice, and takes what models write:
- * line breaks in strings, Markdown's escapes, a comma at the end. Strings come out fit for a
- * database: no NUL, no half of a surrogate pair.
+ * line breaks in strings, Markdown's escapes, a comma at the end. Strings come out clean: an
+ * escape such as \u0000 becomes a character only here, behind the cleaning of the text.
  */
 export function readJson(text: string, from = 0): JsonReading {
   const cursor: Cursor = { text, at: from, depth: 0, notes: [] };
@@ -115,7 +117,7 @@ function readString(cursor: Cursor): string {
     result += readEscape(cursor);
   }
   cursor.at++;
-  return clean(result);
+  return cleanText(result);
 }
 
 function readEscape(cursor: Cursor): string {
@@ -134,10 +136,6 @@ function readEscape(cursor: Cursor): string {
   // Markdown's own escapes (\_ \* \u…) keep their backslash: that is what was meant.
   return ESCAPES[letter] ?? `\\${letter}`;
 }
-
-/** What PostgreSQL cannot store is not worth keeping. */
-const clean = (text: string): string =>
-  text.isWellFormed() && !text.includes('\0') ? text : text.replaceAll('\0', '').toWellFormed();
 
 function readList(cursor: Cursor): JsonValue[] {
   const list: JsonValue[] = [];

@@ -46,8 +46,8 @@ export function createRenderHandler(database: Database): JobHandler {
         output: number;
         cost: number;
       }>(
-        `select count(*) as calls, sum(input_tokens)::int8 as input,
-           sum(output_tokens)::int8 as output, sum(cost_micros)::int8 as cost
+        `select count(*) as calls, sum(input_tokens)::float8 as input,
+           sum(output_tokens)::float8 as output, sum(cost_micros)::float8 as cost
          from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
          where c.tenant_id = $1 and j.chain_id = (select chain_id from jobs
            where tenant_id = $1 and id = $2)`,

@@ -7,7 +7,7 @@ import type { FinishReason, ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
-import { type CallEnd, dropCall, endCall } from './calls.ts';
+import { type CallEnd, endCall } from './calls.ts';
 import { type ChainView, type ExecutePayload, joinFrom } from './chain.ts';
 import { fillFields } from './fill-fields.ts';
 import { findDefects } from './find-defects.ts';
@@ -37,14 +37,11 @@ export async function settleTurn(
   await commit({
     write: async (tx) => {
       const { text, finishReason } = result;
-      const chunk = { ...place, chainId: job.chainId, text, finishReason };
-      // Nothing at all is no chunk, and nobody pays for it.
-      const id = turn.abandoned && text === '' ? null : await saveContribution(tx, chunk);
-      if (id === null) await dropCall(tx, job.tenantId, callId);
-      else await endCall(tx, job.tenantId, callId, id, end);
+      const id = await saveContribution(tx, { ...place, chainId: job.chainId, text, finishReason });
+      await endCall(tx, job.tenantId, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
-      const first = begun ?? id!;
+      const first = begun ?? id;
       const content = fillContent(view, verdict.content, first);
       await saveDocument(tx, { ...place, planned, contributionId: first, content });
     },

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
+import { cleanJson } from '../platform/clean-text.ts';
 import { sleep } from '../platform/clock.ts';
 import { type DialecticError, toDialecticError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -18,6 +19,7 @@ type Circumstances = {
 /** Faults of the store, which say nothing about the job: it goes back unharmed. */
 const NOT_THE_JOBS_FAULT = ['storage_full', 'storage_closed', 'database_unreachable'];
 const TRIES = 5;
+const LONGEST_MESSAGE = 4_000;
 
 /** Settles a job whose handler threw: another try later, or the end with a notice to the user. */
 export async function recordFailure(
@@ -73,8 +75,9 @@ export async function failForGood(tx: Transaction, job: Job, error: JobError): P
   return rows.length > 0;
 }
 
-export const toJobError = ({ code, message, details }: DialecticError): JobError => ({
-  code,
-  message,
-  details,
-});
+/**
+ * An error as it is stored. A message that `jsonb` refuses would leave the job without a record: its
+ * lease would run out, and the next worker would pay for the same request.
+ */
+export const toJobError = ({ code, message, details }: DialecticError): JobError =>
+  cleanJson({ code, message: message.slice(0, LONGEST_MESSAGE), details });

@@ -20,7 +20,8 @@ const PASSING = [
   'conflict',
 ];
 
-const isPassing = ({ code, retryable }: DialecticError): boolean =>
+/** Whether a store that could not save something may be able to later. */
+export const isPassing = ({ code, retryable }: DialecticError): boolean =>
   retryable && PASSING.includes(code);
 
 /**

@@ -2,16 +2,18 @@ import { DialecticError, withDetails } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import { openLanguageModel } from './adapters.ts';
 import { buildCall } from './build-call.ts';
+import { ceilingOf, checkUsage } from './check-usage.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
 import type { ModelId } from './model-id.ts';
-import { normaliseFinish, normaliseUsage } from './normalise.ts';
+import { normaliseFinish } from './normalise.ts';
 import { createNameRestorer } from './restore-names.ts';
 import { type CallOutcome, streamCall, wholeCall } from './run-call.ts';
 import { loadTokenCounter } from './tokens.ts';
 import type { CallOptions, ModelRequest, ModelResult, TokenUsage } from './types.ts';
 import { DEFAULT_TIMEOUTS, type ModelClock, startWatchdog, type TimeLimits } from './watchdog.ts';
+import type { ModelWindow } from './windows.ts';
 
 /** What a call needs from the world. */
 export type Outside = { readonly clock: ModelClock; readonly send: SendHttp };
@@ -22,6 +24,7 @@ export type Call = {
   readonly id: ModelId;
   readonly provider: ProviderConfig;
   readonly model: ModelConfig | undefined;
+  readonly window: ModelWindow;
   readonly options: CallOptions;
 };
 
@@ -45,7 +48,7 @@ export async function callModel(call: Call, { clock, send }: Outside): Promise<M
     );
     listener.rethrow();
     const failure = nameFailure(outcome, call, watchdog.signal);
-    return await toResult(request, outcome, failure);
+    return await toResult(call, outcome, failure);
   } finally {
     watchdog.stop();
   }
@@ -101,11 +104,11 @@ function nameFailure(
 }
 
 async function toResult(
-  request: ModelRequest,
+  { request, window }: Call,
   outcome: CallOutcome,
   failure: DialecticError | undefined,
 ): Promise<ModelResult> {
-  const reported = normaliseUsage(outcome.usage);
+  const reported = checkUsage(outcome.usage, ceilingOf(request, window));
   if (failure && outcome.text === '') {
     const { responseId } = outcome;
     throw reported ? withDetails(failure, { usage: reported, responseId }) : failure;

@@ -1,3 +1,4 @@
+import { cleanText } from '../platform/clean-text.ts';
 import { DialecticError } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 
@@ -9,7 +10,7 @@ import type { SendHttp } from '../platform/http.ts';
 export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () => void): SendHttp {
   return async (input, init) => {
     const response = await send(input, { ...toAscii(init), redirect: 'manual' });
-    const type = (response.headers.get('content-type') ?? '').toLowerCase();
+    const type = cleanText(response.headers.get('content-type') ?? '').toLowerCase();
     if (response.ok && !isExpected(type, stream)) {
       await response.body?.cancel();
       throw new DialecticError(

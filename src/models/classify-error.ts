@@ -1,4 +1,5 @@
 import { APICallError } from '@ai-sdk/provider';
+import { cleanText } from '../platform/clean-text.ts';
 import { now } from '../platform/clock.ts';
 import type { ErrorCode } from '../platform/error-codes.ts';
 import { DialecticError } from '../platform/errors.ts';
@@ -88,7 +89,9 @@ function statusIn(thrown: unknown): number | undefined {
 
 function describe(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
-  return (message || 'no message').replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE);
+  return cleanText(message || 'no message')
+    .replace(/\s+/g, ' ')
+    .slice(0, LONGEST_MESSAGE);
 }
 
 function hideSecrets(text: string, secrets: readonly string[]): string {

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { DialecticError } from '../platform/errors.ts';
 
+/** A dollar a token is far above any price, and far below what a sum of amounts may reach. */
+const rate = z.number().nonnegative().max(1_000_000);
+/** Ten times the largest window that was announced. */
+const tokenCount = z.number().int().positive().max(100_000_000);
+
 const price = z.strictObject({
-  input: z.number().nonnegative(),
-  output: z.number().nonnegative(),
-  cachedInput: z.number().nonnegative().optional(),
-  cacheWrite: z.number().nonnegative().optional(),
+  input: rate,
+  output: rate,
+  cachedInput: rate.optional(),
+  cacheWrite: rate.optional(),
 });
 
 const timeouts = z.strictObject({
@@ -31,8 +36,8 @@ const provider = z.strictObject({
 });
 
 const model = z.strictObject({
-  windowTokens: z.number().int().positive().optional(),
-  maxOutputTokens: z.number().int().positive().optional(),
+  windowTokens: tokenCount.optional(),
+  maxOutputTokens: tokenCount.optional(),
   price: price.optional(),
   /** Passed to the provider's adapter as they are, for example `{ reasoningEffort: low }`. */
   options: z.record(z.string(), z.json()).optional(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normaliseFinish, normaliseUsage } from './normalise.ts';
+import { normaliseFinish } from './normalise.ts';
 
 test.each([
   ['stop', 'stop', 'stop'],
@@ -20,24 +20,4 @@ test.each([
 
 test('no reason at all is an interruption', () => {
   expect(normaliseFinish(undefined)).toBe('interrupted');
-});
-
-test('counts that are not there are not invented', () => {
-  const none = {
-    total: undefined,
-    noCache: undefined,
-    cacheRead: undefined,
-    cacheWrite: undefined,
-  };
-  const output = { total: 5, text: 5, reasoning: undefined };
-  expect(normaliseUsage(undefined)).toBeNull();
-  expect(normaliseUsage({ inputTokens: none, outputTokens: output })).toBeNull();
-  const input = { total: 100, noCache: 10, cacheRead: 70, cacheWrite: 20 };
-  expect(normaliseUsage({ inputTokens: input, outputTokens: output })).toEqual({
-    inputTokens: 100,
-    outputTokens: 5,
-    cachedInputTokens: 70,
-    cacheWriteTokens: 20,
-    estimated: false,
-  });
 });

@@ -1,5 +1,5 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { FinishReason, TokenUsage } from './types.ts';
+import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import type { FinishReason } from './types.ts';
 
 /** One word for the many in use; what nobody knows counts as cut, so that it gets checked. */
 export function normaliseFinish(finish: LanguageModelV4FinishReason | undefined): FinishReason {
@@ -22,18 +22,4 @@ function fromRaw(raw: string): FinishReason {
   if (/^(stop|eos|end|complete)/i.test(raw)) return 'stop';
   if (/filter|safety|refus/i.test(raw)) return 'content_filter';
   return 'interrupted';
-}
-
-/** The provider's counts, or nothing where it reported none. */
-export function normaliseUsage(usage: LanguageModelV4Usage | undefined): TokenUsage | null {
-  const { total: inputTokens, cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? {};
-  const outputTokens = usage?.outputTokens.total;
-  if (!inputTokens || outputTokens === undefined) return null;
-  return {
-    inputTokens,
-    outputTokens,
-    cachedInputTokens: cacheRead,
-    cacheWriteTokens: cacheWrite,
-    estimated: false,
-  };
 }

@@ -9,6 +9,7 @@ import { createOfflineProvider } from './offline/offline-provider.ts';
 import { requireProvider } from './require-models.ts';
 import type { ModelProvider, ModelResult } from './types.ts';
 import { systemClock } from './watchdog.ts';
+import { findWindow } from './windows.ts';
 
 const DEFAULT_CONCURRENCY = 8;
 
@@ -47,11 +48,13 @@ export function createModelProvider(
       const id = parseModelId(request.model);
       if (id.provider === 'offline') return await offline.generate(request, options);
       const provider = requireProvider(id, config);
+      const window = await findWindow(request.model, config);
       const { breaker, limit } = lineOf(id.provider, provider);
       try {
         return await limit.run(async () => {
           breaker.enter();
-          const call = { request, id, provider, model: config.models[request.model], options };
+          const model = config.models[request.model];
+          const call = { request, id, provider, model, window, options };
           return await report(breaker, () => callModel(call, { clock, send }));
         }, options.signal);
       } catch (error) {

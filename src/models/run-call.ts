@@ -5,9 +5,13 @@ import type {
   LanguageModelV4Usage,
   SharedV4Warning,
 } from '@ai-sdk/provider';
+import { cleanText, createTextCleaner } from '../platform/clean-text.ts';
 import type { NameRestorer } from './restore-names.ts';
 
-/** What came out of one request, whatever way it ended. */
+/** Providers' own ids have some 40 characters. */
+const LONGEST_ID = 200;
+
+/** What came out of one request, whatever way it ended; its texts are clean. */
 export type CallOutcome = {
   text: string;
   finishReason: LanguageModelV4FinishReason | undefined;
@@ -29,6 +33,7 @@ export async function streamCall(
   onDelta: (text: string) => void,
 ): Promise<CallOutcome> {
   const outcome = emptyOutcome();
+  const cleaner = createTextCleaner();
   const receive = (text: string): void => {
     if (text === '') return;
     outcome.text += text;
@@ -37,9 +42,9 @@ export async function streamCall(
   try {
     const { stream } = await model.doStream(options);
     for await (const part of stream) {
-      if (part.type === 'text-delta') receive(names.push(part.delta));
+      if (part.type === 'text-delta') receive(names.push(cleaner.push(part.delta)));
       else if (part.type === 'stream-start') outcome.warnings = part.warnings.map(describeWarning);
-      else if (part.type === 'response-metadata') outcome.responseId = part.id ?? null;
+      else if (part.type === 'response-metadata') outcome.responseId = cleanId(part.id);
       else if (part.type === 'finish') {
         outcome.finishReason = part.finishReason;
         outcome.usage = part.usage;
@@ -52,7 +57,7 @@ export async function streamCall(
   } catch (error) {
     outcome.failure = error;
   }
-  receive(names.flush());
+  receive(names.push(cleaner.flush()) + names.flush());
   return outcome;
 }
 
@@ -67,10 +72,10 @@ export async function wholeCall(
   try {
     const result = await model.doGenerate(options);
     const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    outcome.text = names.push(text) + names.flush();
+    outcome.text = names.push(cleanText(text)) + names.flush();
     outcome.finishReason = result.finishReason;
     outcome.usage = result.usage;
-    outcome.responseId = result.response?.id ?? null;
+    outcome.responseId = cleanId(result.response?.id);
     outcome.warnings = result.warnings.map(describeWarning);
   } catch (error) {
     outcome.failure = error;
@@ -88,7 +93,10 @@ const emptyOutcome = (): CallOutcome => ({
   failure: undefined,
 });
 
+const cleanId = (id: string | undefined): string | null =>
+  id === undefined ? null : cleanText(id).slice(0, LONGEST_ID);
+
 function describeWarning(warning: SharedV4Warning): string {
   const { type, ...rest } = warning;
-  return `${type}: ${Object.values(rest).join(': ')}`;
+  return cleanText(`${type}: ${Object.values(rest).join(': ')}`);
 }

@@ -40,7 +40,7 @@ export type TokenUsage = {
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly cacheWriteTokens: number;
-  /** True where the provider reported nothing and the counts are ours. */
+  /** True where the provider reported nothing, or what cannot be, and the counts are ours. */
   readonly estimated: boolean;
 };
 

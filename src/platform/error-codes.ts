@@ -234,6 +234,13 @@ export const ERROR_CODES = {
     'A model was asked to go on as often as allowed and did not come to an end.',
     'Raise the limit in the recipe or choose another model; what it wrote is kept.',
   ),
+  answer_not_saved: entry(
+    6,
+    500,
+    true,
+    'An answer arrived and was charged, but the store refused to save it.',
+    'Nothing: it is asked for again as often as `jobs.maxAttempts` says. If it lasts, report it.',
+  ),
   model_refused: entry(
     6,
     502,

@@ -44,6 +44,13 @@ export const MONEY_ERROR_CODES = {
     'The entries of a posting do not sum to zero; nothing was saved.',
     'Report it with the message.',
   ),
+  amount_too_large: entry(
+    2,
+    400,
+    false,
+    'An amount of money or tokens lies above 1,000,000,000,000,000: a billion dollars.',
+    'Give a smaller amount; `dialectic wallet grant unlimited` takes the limit away.',
+  ),
   price_unknown: entry(
     2,
     400,

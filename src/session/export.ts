@@ -209,7 +209,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
      left join (
-       select k.chain_id, sum(m.cost_micros)::int8 as cost,
+       select k.chain_id, sum(m.cost_micros)::float8 as cost,
          bool_and(m.cost_micros is not null or m.status = 'failed') as known
        from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id
        where m.tenant_id = $1 and m.session_id = $2 group by k.chain_id

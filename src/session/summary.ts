@@ -79,11 +79,11 @@ export async function summarise(
       cost: number | null;
     }
   >(
-    `select count(*) as calls, coalesce(sum(input_tokens), 0)::int8 as input,
-       coalesce(sum(output_tokens), 0)::int8 as output,
-       coalesce(sum(cached_input_tokens), 0)::int8 as cached,
+    `select count(*) as calls, coalesce(sum(input_tokens), 0)::float8 as input,
+       coalesce(sum(output_tokens), 0)::float8 as output,
+       coalesce(sum(cached_input_tokens), 0)::float8 as cached,
        case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
-         else coalesce(sum(cost_micros), 0)::int8 end as cost
+         else coalesce(sum(cost_micros), 0)::float8 end as cost
      from model_calls where tenant_id = $1 and session_id = $2`,
     key,
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAmount, parseAmount } from './amounts.ts';
+import { formatAmount, GREATEST_AMOUNT, parseAmount } from './amounts.ts';
 
 describe('amounts', () => {
   test('that are shown can be read again', () => {
@@ -17,6 +17,15 @@ describe('amounts', () => {
       expect(() => parseAmount(text, 'USD')).toThrow(/not an amount/);
     },
   );
+
+  test('above a billion dollars, or 10^15 tokens, are refused by name', () => {
+    const tooLarge = expect.objectContaining({ code: 'amount_too_large' });
+    expect(parseAmount('1000000000', 'USD')).toBe(GREATEST_AMOUNT);
+    expect(() => parseAmount('1000000000.000001', 'USD')).toThrow(tooLarge);
+    expect(() => parseAmount('9'.repeat(300), 'USD')).toThrow('is more than $1000000000.00.');
+    expect(parseAmount('1000000000000000', 'token')).toBe(GREATEST_AMOUNT);
+    expect(() => parseAmount('1000000000000001', 'token')).toThrow(tooLarge);
+  });
 
   test('tokens are whole numbers', () => {
     expect(parseAmount('200_000', 'token')).toBe(200_000);

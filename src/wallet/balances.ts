@@ -1,7 +1,10 @@
 import type { Transaction } from '../db/database.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
 
-/** One account with its running sums; amounts are micro-dollars or tokens. */
+/**
+ * One account with its running sums; amounts are micro-dollars or tokens. They are read as doubles,
+ * which are exact up to 2^53: an older store may hold a row above that, and must stay readable.
+ */
 export type Balance = {
   readonly kind: 'user' | 'project' | 'platform' | 'provider';
   /** The project's id, the provider's name. */
@@ -15,7 +18,8 @@ export type Balance = {
 /** All accounts of a tenant; the time it takes does not depend on how much was posted. */
 export function readBalances(tx: Transaction, tenantId: string): Promise<Balance[]> {
   return tx.query<Balance>(
-    `select kind, owner, currency, balance, held, unlimited from accounts
+    `select kind, owner, currency, balance::float8 as balance, held::float8 as held, unlimited
+     from accounts
      where tenant_id = $1 order by kind = 'provider', kind desc, owner, currency`,
     [tenantId],
   );
@@ -32,7 +36,8 @@ export type BudgetState = {
 
 export function readBudgets(tx: Transaction, tenantId: string): Promise<BudgetState[]> {
   return tx.query<BudgetState>(
-    `select scope, owner_id as "ownerId", currency, amount, spent, held from budgets
+    `select scope, owner_id as "ownerId", currency, amount::float8 as amount,
+       spent::float8 as spent, held::float8 as held from budgets
      where tenant_id = $1 order by scope desc, owner_id, currency`,
     [tenantId],
   );
@@ -57,8 +62,9 @@ export type LedgerEntry = {
   readonly at: Date;
 };
 
-const ENTRIES = `select p.id as posting, p.kind, a.kind as account, a.owner, e.currency, e.amount,
-    e.balance, p.call_id as call, p.session_id as session, p.estimated,
+const ENTRIES = `select p.id as posting, p.kind, a.kind as account, a.owner, e.currency,
+    e.amount::float8 as amount, e.balance::float8 as balance,
+    p.call_id as call, p.session_id as session, p.estimated,
     p.details->>'model' as model, p.details->'price' as price, p.details->>'note' as note,
     p.created_at as at
   from postings p

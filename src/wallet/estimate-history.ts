@@ -91,7 +91,8 @@ async function readModels(tx: Transaction, key: readonly string[], count: Count)
          as "repairRate",
        coalesce(sum(cached_input_tokens)::float8 / nullif(sum(input_tokens), 0), 0)
          as "cachedShare",
-       max(output_tokens) filter (where finish_reason = 'length') as "mostOutputTokens"
+       (max(output_tokens) filter (where finish_reason = 'length'))::float8
+         as "mostOutputTokens"
      from calls group by model`,
     key,
   );
@@ -113,7 +114,7 @@ async function readTokenFactors(tx: Transaction, key: readonly string[], count: 
          row_number() over (partition by model order by request_hash) as place
        from calls where not usage_estimated and input_tokens > 0
      )
-     select n.model, b.body, n.input_tokens as tokens from numbered n
+     select n.model, b.body, n.input_tokens::float8 as tokens from numbered n
      join blobs b on b.tenant_id = $1 and b.hash = n.request_hash where n.place <= ${SAMPLES}`,
     key,
   );

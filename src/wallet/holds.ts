@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import type { ModelPrice } from '../models/prices.ts';
+import { checkAmount } from './amounts.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
@@ -54,8 +55,10 @@ export type HoldResult = {
 
 /** Sets the worst case of a call aside; the same key with other content is refused. */
 export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
+  checkAmount(hold.usdMicros, 'USD', 'The most that a call may cost');
+  checkAmount(hold.tokens, 'token', 'The most that a call may use');
   const [row] = await tx.query<HoldResult>(
-    `select outcome, usd_left as "usdLeft", tokens_left as "tokensLeft",
+    `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
        short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
@@ -88,6 +91,8 @@ export type CallCost = {
 
 /** Posts a call's cost and releases the rest of its hold; a replay returns the first posting. */
 export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): Promise<number> {
+  checkAmount(cost.usdMicros, 'USD', 'The cost of a call');
+  checkAmount(cost.tokens, 'token', 'The use of a call');
   const [row] = await tx.query<{ id: number }>(
     'select post_call($1, $2, $3, $4, $5, $6, $7) as id',
     [

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { checkAmount } from './amounts.ts';
 
 export type Currency = 'USD' | 'token';
 
@@ -16,6 +17,7 @@ export type Grant = {
 
 /** Adds to a wallet, which has a limit from then on; returns the posting's id. */
 export async function grantFunds(tx: Transaction, grant: Grant): Promise<number> {
+  checkAmount(grant.amount, grant.currency, 'The grant');
   const [row] = await tx.query<{ id: number }>('select grant_funds($1, $2, $3, $4, $5, $6) as id', [
     grant.tenantId,
     grant.key,
@@ -24,7 +26,18 @@ export async function grantFunds(tx: Transaction, grant: Grant): Promise<number>
     grant.amount,
     JSON.stringify(grant.note ? { note: grant.note } : {}),
   ]);
+  await checkWallet(tx, grant);
   return row!.id;
+}
+
+/** After the grant, under the lock that it took on the wallet: throwing rolls it back. */
+async function checkWallet(tx: Transaction, { tenantId, projectId, currency }: Grant) {
+  const [wallet] = await tx.query<{ balance: number }>(
+    `select balance::float8 as balance from accounts
+     where tenant_id = $1 and kind = $2 and owner = $3 and currency = $4`,
+    [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency],
+  );
+  checkAmount(Math.max(0, wallet!.balance), currency, 'The wallet with this grant');
 }
 
 /**
@@ -96,6 +109,7 @@ export type NewBudget = {
 /** Sets a hard cap; what was spent and is held until now counts. */
 export async function setBudget(tx: Transaction, budget: NewBudget): Promise<void> {
   const { tenantId, scope, ownerId, currency, amount } = budget;
+  if (amount !== null) checkAmount(amount, currency, 'The budget');
   await tx.query('select set_budget($1, $2, $3, $4, $5)', [
     tenantId,
     scope,

@@ -48,7 +48,7 @@ export async function reportCosts(
   const calls = await readCalls(tx, tenantId, sessionId);
   const entries = await readSessionEntries(tx, tenantId, sessionId);
   const holds = await tx.query<{ call: string; usd: number; tokens: number }>(
-    `select call_id as call, usd, tokens from holds
+    `select call_id as call, usd::float8 as usd, tokens::float8 as tokens from holds
      where tenant_id = $1 and session_id = $2 and status = 'held' order by created_at, call_id`,
     [tenantId, sessionId],
   );
@@ -120,7 +120,7 @@ function readCalls(tx: Transaction, tenantId: string, sessionId: string) {
        p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
        p.details->>'responseId' as "responseId",
        nullif(p.details->'price', 'null') as price,
-       coalesce(e.usd, 0)::int8 as "usdMicros", coalesce(e.tokens, 0)::int8 as tokens
+       coalesce(e.usd, 0)::float8 as "usdMicros", coalesce(e.tokens, 0)::float8 as tokens
      from model_calls c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
      left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id

@@ -1,0 +1,35 @@
+/** Control characters but tab and line breaks; C1 is among them, since U+009B begins an escape. */
+const CONTROL = /(?![\t\n\r])\p{Cc}/gu;
+const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
+
+/**
+ * A text that every later step can take: PostgreSQL refuses NUL and half a surrogate pair, and a
+ * terminal obeys control characters. They are removed; half a pair becomes U+FFFD.
+ */
+export const cleanText = (text: string): string => text.replace(CONTROL, '').toWellFormed();
+
+/** Cleans a text that comes in pieces, where a surrogate pair may be split between two. */
+export type TextCleaner = { push(piece: string): string; flush(): string };
+
+export function createTextCleaner(): TextCleaner {
+  let half = '';
+  return {
+    push(piece) {
+      const text = half + piece;
+      half = HIGH_SURROGATE_AT_END.exec(text)?.[0] ?? '';
+      return cleanText(text.slice(0, text.length - half.length));
+    },
+    flush() {
+      const rest = half;
+      half = '';
+      return cleanText(rest);
+    },
+  };
+}
+
+/** The same value with every text in it cleaned, as `jsonb` can hold it. */
+export function cleanJson<T>(value: T): T {
+  const clean = (_key: string, part: unknown): unknown =>
+    typeof part === 'string' ? cleanText(part) : part;
+  return JSON.parse(JSON.stringify(value ?? null, clean)) as T;
+}
