@@ -75,7 +75,8 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   const sections = Object.keys(contract['properties'] as object);
   const soFar = joinChunks(pieces).text;
   // What is still wrong is not let pass here, as it is in a session: see findProblems below.
-  const lenient = { given: [], limit: LIMIT, findDefects: () => [] };
+  const countRead = () => `${question.material}${question.prompt}${soFar}`.length;
+  const lenient = { given: [], limit: LIMIT, countRead, findDefects: () => [] };
   const verdict = judge({ soFar, result, state, contract, sections, ...lenient });
   if (verdict.kind === 'give-up') throw refuse(question, verdict.code, verdict.reason);
   const all = [...pieces, { text: result.text, finished: result.finishReason === 'stop' }];

@@ -18,6 +18,7 @@ const turn = (text: string, over: Partial<Judged> & { finish?: string } = {}) =>
     sections: ['summary', 'risks'],
     given: [],
     limit: { maxTurns: 50, maxIdleTurns: 3, maxChars: 1_000 },
+    countRead: () => 0,
     findDefects: () => [],
     ...over,
   });
@@ -45,7 +46,7 @@ describe('a turn', () => {
     expect(first).toEqual({
       kind: 'mend',
       problems: '- `rankings` does not rank A and B.',
-      state: { turns: 0, idle: 0, repairs: 1, mended: 1 },
+      state: { turns: 1, idle: 0, repairs: 1, mended: 1 },
     });
     const state = { turns: 0, idle: 0, repairs: 1, mended: 1 };
     expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, mended: 1 } });
@@ -64,7 +65,7 @@ describe('a turn', () => {
 
   test('that ends early goes on, whatever reason the provider gives', () => {
     for (const finish of ['stop', 'length', 'interrupted']) {
-      const state = { turns: 1, idle: 0, repairs: 0 };
+      const state = { turns: 1, poor: 1, idle: 0, repairs: 0 };
       expect(turn(WHOLE.slice(0, 40), { finish })).toEqual({ kind: 'continue', state });
     }
   });
@@ -80,7 +81,7 @@ describe('a turn', () => {
     ['a wrong shape', '{"summary": {"a": 1}, "risks": []}', '`summary` must be a text'],
   ])('that brings %s is to be written again', (_, text, problem) => {
     const verdict = turn(text);
-    expect(verdict).toMatchObject({ kind: 'repair', state: { repairs: 1, turns: 0 } });
+    expect(verdict).toMatchObject({ kind: 'repair', state: { repairs: 1, turns: 1 } });
     expect(verdict).toHaveProperty('problems', expect.stringContaining(problem));
   });
 
@@ -102,7 +103,7 @@ describe('a chain', () => {
 
   test('that makes progress forgets its idle turns', () => {
     const verdict = turn(WHOLE.slice(40, 60), { soFar, state, finish: 'length' });
-    expect(verdict).toEqual({ kind: 'continue', state: { turns: 8, idle: 0, repairs: 1 } });
+    expect(verdict).toMatchObject({ kind: 'continue', state: { turns: 8, idle: 0, repairs: 1 } });
   });
 
   test.each([
@@ -112,12 +113,36 @@ describe('a chain', () => {
     ['another document', '{"plan": "Something else that was not asked for.", "phases": []}'],
   ])('that brings %s three times in a row ends with a name', (_, text) => {
     const first = turn(text, { soFar, state: { ...state, idle: 0 } });
-    expect(first).toEqual({ kind: 'continue', state: { turns: 8, idle: 1, repairs: 1 } });
+    expect(first).toMatchObject({ kind: 'continue', state: { turns: 8, idle: 1, repairs: 1 } });
     expect(turn(text, { soFar, state })).toMatchObject({
       kind: 'give-up',
       code: 'continuation_exhausted',
       reason: '3 turns in a row brought nothing new.',
     });
+  });
+
+  test('whose turns add less than a fiftieth of what they read ends after five of them', () => {
+    const countRead = () => 4_000;
+    const poor = { soFar, finish: 'length', countRead } as const;
+    const spent = { turns: 12, poor: 3, idle: 0, repairs: 0 };
+    const verdict = turn('bread '.repeat(13), { ...poor, state: spent });
+    expect(verdict).toMatchObject({ kind: 'continue', state: { turns: 13, poor: 4, idle: 0 } });
+    const next = { ...spent, poor: 4 };
+    expect(turn('bread '.repeat(13), { ...poor, state: next })).toEqual({
+      kind: 'give-up',
+      code: 'continuation_exhausted',
+      reason: '5 of 13 turns added too little for what they had to read.',
+    });
+    const enough = turn('bread '.repeat(14), { ...poor, state: next });
+    expect(enough).toMatchObject({ kind: 'continue', state: { poor: 4 } });
+  });
+
+  test('never needs more than 2,000 characters in a turn, however long the prompt is', () => {
+    const limit = { maxTurns: 50, maxIdleTurns: 3, maxChars: 100_000 };
+    const state = { turns: 9, poor: 4, idle: 0, repairs: 0 };
+    const over = { soFar, limit, state, finish: 'length', countRead: () => 4_000_000 } as const;
+    expect(turn('bread '.repeat(334), over)).toMatchObject({ kind: 'continue' });
+    expect(turn('bread '.repeat(333), over)).toMatchObject({ kind: 'give-up' });
   });
 
   test.each([

@@ -8,7 +8,10 @@ import { parseOutput } from './parse-output.ts';
 
 /** Where a chain of calls for one document stands; travels in the payload of its next link. */
 export type ChainState = {
+  /** Calls for this document so far, requests to write it again included. */
   readonly turns: number;
+  /** Turns in all that added less than they were worth; absent in chains of earlier releases. */
+  readonly poor?: number;
   /** Turns in a row that added nothing. */
   readonly idle: number;
   readonly repairs: number;
@@ -22,6 +25,16 @@ const MOST_REPAIRS = 2;
 const MOST_MENDED = 1;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
+/**
+ * A turn is worth its price where it adds a character for every fifty that it reads. Input costs
+ * about a fifth of output, so at that rate reading costs ten times as much as writing.
+ */
+const READ_FOR_ONE = 50;
+const LEAST_WORTH = 64;
+/** However long the prompt is, a turn that adds so much is worth it. */
+const PLENTY = 2_000;
+/** A lost connection makes a poor turn too, so some are allowed. */
+const MOST_POOR = 5;
 
 export type Verdict =
   | { readonly kind: 'document'; readonly content: JsonRecord }
@@ -48,6 +61,8 @@ export type Judged = {
   /** What the model was shown; an answer that only repeats it is refused. */
   readonly given: readonly unknown[];
   readonly limit: ContinuationLimit;
+  /** How many characters the request of this turn had; asked for only where the answer was cut. */
+  readonly countRead: () => number;
   /** What is still wrong with a document that fulfils its contract, one line for each defect. */
   readonly findDefects: (content: JsonRecord) => readonly string[];
   /** The document of which the answer states only the changes. */
@@ -80,22 +95,25 @@ function accept({ state, findDefects }: Judged, content: JsonRecord): Verdict {
   const defects = mended < MOST_MENDED ? findDefects(content) : [];
   if (defects.length === 0) return { kind: 'document', content };
   const problems = defects.map((defect) => `- ${defect}`).join('\n');
-  const next = { ...FIRST_TURN, repairs: state.repairs, mended: mended + 1 };
+  const next = { ...state, turns: state.turns + 1, idle: 0, mended: mended + 1 };
   return { kind: 'mend', problems, state: next };
 }
 
-/** The limits are on turns without progress and on size: a model may need many turns. */
-function goOn({ soFar, state, limit }: Judged, text: string): Verdict {
+/** The limits are on turns, on those that bring too little for their price, and on size. */
+function goOn({ soFar, state, limit, countRead }: Judged, text: string): Verdict {
   const added = text.length - soFar.length;
   const turns = state.turns + 1;
   const idle = added >= LEAST_PROGRESS ? 0 : state.idle + 1;
+  const worth = Math.min(PLENTY, Math.max(LEAST_WORTH, countRead() / READ_FOR_ONE));
+  const poor = (state.poor ?? 0) + (added < worth ? 1 : 0);
   const reason = [
     idle >= limit.maxIdleTurns && `${idle} turns in a row brought nothing new.`,
+    poor >= MOST_POOR && `${poor} of ${turns} turns added too little for what they had to read.`,
     turns >= limit.maxTurns && `after ${turns} turns it still was not at its end.`,
     text.length > limit.maxChars && `after ${text.length} characters it was not at its end.`,
   ].find(Boolean);
   if (reason) return { kind: 'give-up', code: 'continuation_exhausted', reason };
-  return { kind: 'continue', state: { ...state, turns, idle } };
+  return { kind: 'continue', state: { ...state, turns, poor, idle } };
 }
 
 function askAgain({ state }: Judged, problems: string): Verdict {
@@ -103,6 +121,6 @@ function askAgain({ state }: Judged, problems: string): Verdict {
     const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };
   }
-  const next = { ...state, ...FIRST_TURN, repairs: state.repairs + 1 };
+  const next = { ...state, turns: state.turns + 1, idle: 0, repairs: state.repairs + 1 };
   return { kind: 'repair', problems, state: next };
 }

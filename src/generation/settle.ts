@@ -3,7 +3,7 @@ import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
-import type { FinishReason, ModelResult, TokenUsage } from '../models/types.ts';
+import type { FinishReason, ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
@@ -111,6 +111,7 @@ function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' |
       )
       .map(({ content }) => content),
     limit: step.continuation,
+    countRead: () => countCharacters(assembleRequest(assembly)),
     findDefects: (content) => findDefects(assembly, content),
     ...(base !== undefined && { extended: base as JsonRecord }),
   };
@@ -148,6 +149,9 @@ function fillContent({ assembly, sourceModel }: ChainView, content: unknown, own
     document_key: planned.documentKey,
   });
 }
+
+const countCharacters = ({ system, messages }: ModelRequest): number =>
+  messages.reduce((sum, { content }) => sum + content.length, system.length);
 
 async function countUsage(assembly: Assembly, { usage, text }: Turn['result']) {
   if (!usage.estimated || usage.inputTokens > 0) return usage;

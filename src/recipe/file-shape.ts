@@ -97,7 +97,8 @@ export type StageFile = {
   readonly origin?: StageOrigin;
 };
 
-const CONTINUATION: ContinuationLimit = { maxTurns: 1_000, maxIdleTurns: 3, maxChars: 400_000 };
+/** Ten turns of 8,000 tokens are 320,000 characters, far more than any document of a process. */
+const CONTINUATION: ContinuationLimit = { maxTurns: 10, maxIdleTurns: 3, maxChars: 400_000 };
 
 /** A step with its defaults, all but the inputs, which need the stage's key. */
 export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {

@@ -92,12 +92,28 @@ describe('a chunk that is cut', () => {
   });
 
   test('in ever new places loses nothing', async () => {
-    const step = 23;
+    const step = 97;
     const outcome = await play(({ soFar }) => {
       const text = WHOLE.slice(soFar.length, soFar.length + step);
       return { text, finish: soFar.length + step < WHOLE.length ? 'length' : 'stop' };
     });
     expectWhole(outcome, Math.ceil(WHOLE.length / step));
+  });
+
+  test('by a model that adds 20 characters a turn ends by name after five calls', async () => {
+    const outcome = await play(({ soFar }) => {
+      return { text: WHOLE.slice(soFar.length, soFar.length + 20), finish: 'length' };
+    });
+    expectNothing(outcome, 'continuation_exhausted', 5);
+  });
+
+  test('and is followed by faults again and again gets ten calls at most', async () => {
+    const words = (turn: number) => `words of turn ${turn} `.repeat(6);
+    const outcome = await play(({ turn }) => {
+      if (turn % 4 === 3) return { text: '."}' };
+      return { text: (turn % 4 === 0 ? '{"summary": "' : '') + words(turn), finish: 'length' };
+    });
+    expectNothing(outcome, 'continuation_exhausted', 10);
   });
 
   test('makes a conversation that only grows, chunk by chunk as they came', async () => {
