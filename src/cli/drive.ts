@@ -6,6 +6,7 @@ import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
+import { now } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
@@ -15,6 +16,7 @@ import { readSession, type SessionView } from '../session/read.ts';
 import { NO_EVENTS, reduceSession, type SessionState } from '../session/session-state.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
 import { readJobConfiguration } from './configuration.ts';
+import { describeWaits } from './describe-waits.ts';
 import { Progress } from './progress.ts';
 import type { OpenStore } from './store.ts';
 
@@ -93,6 +95,7 @@ async function watch(store: OpenStore, options: DriveOptions, stop: AbortSignal)
     isNews ||= isLast;
     if (!isNews) continue;
     progress.draw(state);
+    for (const line of describeWaits(events, now())) progress.tell(line);
     if (out && state.stageEnds > written) await writeFolder(store, sessionId, out);
     written = state.stageEnds;
     // The log may lag behind (another transaction hides the event of a resume, say): ask the row.

@@ -38,6 +38,12 @@ export class Progress {
     this.#lastStage = stage;
   }
 
+  /** Prints a line that stays, under what is drawn. */
+  tell(line: string): void {
+    process.stderr.write(`${line}\n`);
+    this.#drawn = 0;
+  }
+
   #redraw(lines: readonly string[]): void {
     const back = this.#drawn > 0 ? `\u001b[${this.#drawn}A\u001b[J` : '';
     process.stderr.write(`${back}${lines.join('\n')}\n`);

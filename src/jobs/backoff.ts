@@ -1,7 +1,8 @@
 import { DialecticError } from '../platform/errors.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 
-const LONGEST_ASKED_MS = 10 * 60_000;
+/** Nobody waits longer than that in silence: the job fails with the time that was asked for. */
+export const LONGEST_ASKED_MS = 10 * 60_000;
 
 /**
  * How long a failed job rests before its next try: doubling, capped, and spread by chance over the
@@ -14,8 +15,14 @@ export function backoffMs(
   chance: number,
   { firstRetryMs, longestRetryMs }: JobSettings = DEFAULT_JOB_SETTINGS,
 ): number {
-  const asked = error instanceof DialecticError ? error.details['retryAfterMs'] : undefined;
-  if (typeof asked === 'number' && asked >= 0) return Math.min(asked, LONGEST_ASKED_MS);
+  const asked = askedMs(error);
+  if (asked !== undefined) return Math.min(asked, LONGEST_ASKED_MS);
   const full = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempt, 40));
   return Math.round(full * (0.5 + chance / 2));
+}
+
+/** How long a provider asks to wait, where the error carries that. */
+export function askedMs(error: unknown): number | undefined {
+  const asked = error instanceof DialecticError ? error.details['retryAfterMs'] : undefined;
+  return typeof asked === 'number' && asked >= 0 ? asked : undefined;
 }

@@ -1,10 +1,10 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { cleanJson } from '../platform/clean-text.ts';
-import { sleep } from '../platform/clock.ts';
-import { type DialecticError, toDialecticError } from '../platform/errors.ts';
+import { now, sleep } from '../platform/clock.ts';
+import { DialecticError, toDialecticError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
-import { backoffMs } from './backoff.ts';
+import { askedMs, backoffMs, LONGEST_ASKED_MS } from './backoff.ts';
 import { handBack, retryLater } from './queries.ts';
 import type { JobSettings } from './settings.ts';
 import type { Job, JobError } from './types.ts';
@@ -50,6 +50,12 @@ async function settle(
   error: DialecticError,
   settings: JobSettings,
 ): Promise<void> {
+  const asked = askedMs(error) ?? 0;
+  if (error.retryable && asked > LONGEST_ASKED_MS) {
+    const told = toJobError(tellWait(error, asked));
+    await database.asWorker((tx) => failForGood(tx, job, told));
+    return;
+  }
   const stored = toJobError(error);
   // A fault nobody foresaw may pass; one with a code says itself whether it can.
   const mayPass = error.code === 'internal_error' || error.retryable;
@@ -61,6 +67,18 @@ async function settle(
   } else {
     await database.asWorker((tx) => failForGood(tx, job, stored));
   }
+}
+
+/** The latest date that JavaScript knows. */
+const LAST_DATE_MS = 8.64e15;
+
+/** A provider that asks to wait for an hour or a year is not waited for, but named with its date. */
+function tellWait(error: DialecticError, askedFor: number): DialecticError {
+  const until = new Date(Math.min(LAST_DATE_MS, now().getTime() + askedFor)).toISOString();
+  const message =
+    `${error.message} The provider asks to wait until ${until}, which is more than` +
+    ` ${LONGEST_ASKED_MS / 60_000} minutes; \`dialectic resume\` asks it again, then or at once.`;
+  return new DialecticError(error.code, message, { cause: error, details: error.details });
 }
 
 /** Fails the job, of which a trigger tells the user; false if the lease is gone. */

@@ -1,11 +1,13 @@
 import { cleanText } from '../platform/clean-text.ts';
 import { DialecticError } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import { limitResponse, STREAM_LIMITS, WHOLE_LIMITS } from './limit-response.ts';
 
 /**
  * Wraps the client for one provider: a successful answer of the wrong content type is an error
  * (a login page must never become a document), redirects are not followed (they would carry key
- * and prompt elsewhere), and every byte that arrives is reported. Requests leave in ASCII.
+ * and prompt elsewhere), its size is limited, and every byte that arrives is reported. Requests
+ * leave in ASCII.
  */
 export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () => void): SendHttp {
   return async (input, init) => {
@@ -19,17 +21,7 @@ export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () =
         { details: { contentType: type.slice(0, 80), status: response.status } },
       );
     }
-    if (!response.body) return response;
-    const body = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          onByte();
-          controller.enqueue(chunk);
-        },
-      }),
-    );
-    const { status, statusText, headers } = response;
-    return new Response(body, { status, statusText, headers });
+    return limitResponse(response, stream ? STREAM_LIMITS : WHOLE_LIMITS, onByte);
   };
 }
 

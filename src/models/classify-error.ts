@@ -29,7 +29,8 @@ export function classifyError(
   context: CallContext,
   secrets: readonly string[] = [],
 ): DialecticError {
-  if (thrown instanceof DialecticError) return thrown;
+  const own = findOwn(thrown);
+  if (own) return own;
   const status = APICallError.isInstance(thrown) ? thrown.statusCode : statusIn(thrown);
   const body = APICallError.isInstance(thrown) ? (thrown.responseBody ?? '') : '';
   const said = hideSecrets(describe(thrown), secrets);
@@ -72,6 +73,15 @@ function codeFromText(text: string): ErrorCode {
   return 'provider_bad_response';
 }
 
+/** Adapters wrap what the body of a response threw, a limit on its size for example. */
+function findOwn(thrown: unknown): DialecticError | undefined {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
+    if (error instanceof DialecticError) return error;
+    error = error.cause;
+  }
+  return undefined;
+}
+
 function findCode(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
     const { code } = error as { code?: unknown };
@@ -101,7 +111,7 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
 /** Seconds, milliseconds or a date in the headers; Google says it in the body. */
 function readRetryAfter(headers: Record<string, string>, body: string): number | undefined {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (milliseconds >= 0) return Math.ceil(milliseconds);
+  if (milliseconds >= 0 && Number.isFinite(milliseconds)) return Math.ceil(milliseconds);
   const value = headers['retry-after'];
   if (value !== undefined) {
     const wait = /^\d/.test(value) ? Number(value) * 1000 : Date.parse(value) - now().getTime();

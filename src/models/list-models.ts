@@ -3,6 +3,7 @@ import { type SendHttp, sendHttp } from '../platform/http.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { isConfigured, resolveEndpoint } from './endpoint.ts';
+import { limitResponse, WHOLE_LIMITS } from './limit-response.ts';
 import { findPrice, type ModelPrice } from './prices.ts';
 import { findWindow } from './windows.ts';
 
@@ -85,7 +86,8 @@ async function probe(name: string, provider: ProviderConfig, send: SendHttp): Pr
       signal: AbortSignal.timeout(PROBE_MS),
     });
     if (!response.ok) return { offered: [], problem: refusal(name, response.status) };
-    return { offered: readOffered(await response.json()), problem: null };
+    const { body } = limitResponse(response, WHOLE_LIMITS);
+    return { offered: readOffered(await new Response(body).json()), problem: null };
   } catch (error) {
     return { offered: [], problem: probeProblem(name, error) };
   }

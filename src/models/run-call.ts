@@ -6,8 +6,11 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import { cleanText, createTextCleaner } from '../platform/clean-text.ts';
+import { DialecticError } from '../platform/errors.ts';
 import type { NameRestorer } from './restore-names.ts';
 
+/** Twice what the longest answers of today's models have: 128,000 tokens are 500,000 characters. */
+const LONGEST_ANSWER = 1_000_000;
 /** Providers' own ids have some 40 characters. */
 const LONGEST_ID = 200;
 
@@ -36,8 +39,10 @@ export async function streamCall(
   const cleaner = createTextCleaner();
   const receive = (text: string): void => {
     if (text === '') return;
-    outcome.text += text;
-    onDelta(text);
+    const taken = text.slice(0, LONGEST_ANSWER - outcome.text.length);
+    outcome.text += taken;
+    onDelta(taken);
+    if (taken.length < text.length) throw tooLong();
   };
   try {
     const { stream } = await model.doStream(options);
@@ -57,7 +62,7 @@ export async function streamCall(
   } catch (error) {
     outcome.failure = error;
   }
-  receive(names.push(cleaner.flush()) + names.flush());
+  if (outcome.text.length < LONGEST_ANSWER) receive(names.push(cleaner.flush()) + names.flush());
   return outcome;
 }
 
@@ -72,7 +77,9 @@ export async function wholeCall(
   try {
     const result = await model.doGenerate(options);
     const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    outcome.text = names.push(cleanText(text)) + names.flush();
+    const whole = names.push(cleanText(text)) + names.flush();
+    outcome.text = whole.slice(0, LONGEST_ANSWER);
+    if (whole.length > LONGEST_ANSWER) outcome.failure = tooLong();
     outcome.finishReason = result.finishReason;
     outcome.usage = result.usage;
     outcome.responseId = cleanId(result.response?.id);
@@ -92,6 +99,12 @@ const emptyOutcome = (): CallOutcome => ({
   warnings: [],
   failure: undefined,
 });
+
+const tooLong = (): DialecticError =>
+  new DialecticError(
+    'provider_answer_too_large',
+    `The answer has more than ${LONGEST_ANSWER.toLocaleString('en')} characters; it was cut there.`,
+  );
 
 const cleanId = (id: string | undefined): string | null =>
   id === undefined ? null : cleanText(id).slice(0, LONGEST_ID);

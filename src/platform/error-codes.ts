@@ -199,6 +199,13 @@ export const ERROR_CODES = {
     'What came back is not an answer in the format of the provider.',
     'Check the base URL; a proxy or login page may answer in place of the provider.',
   ),
+  provider_answer_too_large: entry(
+    6,
+    502,
+    false,
+    'An answer, or one event of it, is larger than any that a model writes; it was not read on.',
+    'Check the base URL and the server behind it; then `dialectic resume`.',
+  ),
   provider_circuit_open: entry(
     6,
     503,

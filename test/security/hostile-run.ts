@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
+import { Worker } from '../../src/jobs/worker.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
 import { setBudget } from '../../src/wallet/ledger.ts';
-import { withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 
 export type Place = { readonly database: Database; readonly tenantId: string };
@@ -32,41 +32,53 @@ export type Outcome = Awaited<ReturnType<typeof playAttack>>;
 
 /** Runs a process of one document, with a budget, against a server that attacks it. */
 export async function playAttack(place: Place, attack: Attack, provider: object = {}) {
-  const { database, tenantId } = place;
   let requests = 0;
   const server = await startServer((_, response, body) => attack(response, ++requests, body));
-  const startedAt = performance.now();
   try {
-    const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
-    const { sessionId } = await startRun(database, {
-      tenantId,
-      name: 'Attacked',
-      brief: 'Write about bread.',
-      process: processOf('attacked', [stage('draft', [draft])]),
-      models: [MODEL],
-      alsoWrite: (tx, started) =>
-        setBudget(tx, {
-          tenantId,
-          scope: 'session',
-          ownerId: started.sessionId,
-          currency: 'USD',
-          amount: BUDGET_MICROS,
-        }),
-    });
-    const config = readModelsConfig(
-      { DIALECTIC_BASE_URL: server.url, DIALECTIC_API_KEY: 'sk-canary-0123456789' },
-      {
-        providers: { compatible: provider },
-        models: { [MODEL]: { maxOutputTokens: 2_000, windowTokens: 32_000, price: RATES } },
-      },
-    );
-    const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
-    const ended = () => untilOver(place, sessionId);
-    const status = await withWorker(database, handlers, ended, { pollMs: 20, settings: SETTINGS });
-    const ms = Math.round(performance.now() - startedAt);
-    return { sessionId, status, requests, ms, ...(await readOutcome(place, sessionId)) };
+    const outcome = await runAgainst(place, server.url, provider);
+    return { ...outcome, requests };
   } finally {
     await server.stop();
+  }
+}
+
+/** The same against a server that runs elsewhere. */
+export async function runAgainst(place: Place, url: string, provider: object = {}) {
+  const { database, tenantId } = place;
+  const startedAt = performance.now();
+  const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
+  const { sessionId } = await startRun(database, {
+    tenantId,
+    name: 'Attacked',
+    brief: 'Write about bread.',
+    process: processOf('attacked', [stage('draft', [draft])]),
+    models: [MODEL],
+    alsoWrite: (tx, started) =>
+      setBudget(tx, {
+        tenantId,
+        scope: 'session',
+        ownerId: started.sessionId,
+        currency: 'USD',
+        amount: BUDGET_MICROS,
+      }),
+  });
+  const config = readModelsConfig(
+    { DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'sk-canary-0123456789' },
+    {
+      providers: { compatible: provider },
+      models: { [MODEL]: { maxOutputTokens: 2_000, windowTokens: 32_000, price: RATES } },
+    },
+  );
+  const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
+  const options = { pollMs: 20, settings: SETTINGS, log: () => {} };
+  const worker = new Worker({ database, handlers, sessionId, ...options });
+  await worker.start();
+  try {
+    const status = await untilOver(place, sessionId);
+    const ms = Math.round(performance.now() - startedAt);
+    return { sessionId, status, ms, ...(await readOutcome(place, sessionId)) };
+  } finally {
+    await worker.stop();
   }
 }
 

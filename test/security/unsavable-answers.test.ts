@@ -120,3 +120,21 @@ test('an answer that the store refuses is charged each time and ends by name', a
   expect(outcome.calls.map(({ status }) => status)).toEqual(Array(MAX_ATTEMPTS).fill('failed'));
   expect(findBreaches(outcome)).toEqual([]);
 });
+
+test('a provider that asks to wait for a year is named with the date, and not waited for', async () => {
+  const body = JSON.stringify({ error: { message: 'slow down', type: 'x' } });
+  const year = String(365 * 24 * 3_600);
+  const outcome = await playAttack(place, (response) =>
+    send(response, [body], { 'content-type': 'application/json', 'retry-after': year }, 429),
+  );
+  expect(outcome).toMatchObject({ status: 'failed', requests: 1 });
+  const next = new Date().getFullYear() + 1;
+  expect(outcome.errors).toEqual([
+    {
+      code: 'provider_rate_limited',
+      message: expect.stringMatching(
+        new RegExp(`asks to wait until ${next}-.*\`dialectic resume\` asks it again`),
+      ),
+    },
+  ]);
+});
