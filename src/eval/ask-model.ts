@@ -1,7 +1,7 @@
 import type { ContractSchema } from '../generation/check-contract.ts';
 import { joinChunks, type Piece } from '../generation/join-chunks.ts';
 import type { JsonRecord } from '../generation/json-reader.ts';
-import { type ChainState, FIRST_TURN, judge } from '../generation/judge.ts';
+import { type ChainState, FIRST_TURN, type GiveUpCode, judge } from '../generation/judge.ts';
 import { type NextTurn, turnMessages } from '../generation/turn-messages.ts';
 import { backoffMs } from '../jobs/backoff.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -76,7 +76,8 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   const soFar = joinChunks(pieces).text;
   // What is still wrong is not let pass here, as it is in a session: see findProblems below.
   const countRead = () => `${question.material}${question.prompt}${soFar}`.length;
-  const lenient = { given: [], limit: LIMIT, countRead, findDefects: () => [] };
+  const shown = { findDefects: () => [], tryRendering: () => null };
+  const lenient = { given: [], limit: LIMIT, countRead, ...shown };
   const verdict = judge({ soFar, result, state, contract, sections, ...lenient });
   if (verdict.kind === 'give-up') throw refuse(question, verdict.code, verdict.reason);
   const all = [...pieces, { text: result.text, finished: result.finishReason === 'stop' }];
@@ -98,11 +99,7 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   return { kind: 'open', standing: { pieces: [], state: { ...FIRST_TURN, repairs }, turn } };
 }
 
-const refuse = (
-  { model, key }: Question,
-  code: 'continuation_exhausted' | 'model_output_invalid' | 'model_refused',
-  reason: string,
-): DialecticError =>
+const refuse = ({ model, key }: Question, code: GiveUpCode, reason: string): DialecticError =>
   new DialecticError(code, `${model}, ${key}: ${reason}`, { details: { model } });
 
 function toRequest(

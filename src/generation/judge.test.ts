@@ -20,6 +20,7 @@ const turn = (text: string, over: Partial<Judged> & { finish?: string } = {}) =>
     limit: { maxTurns: 50, maxIdleTurns: 3, maxChars: 1_000 },
     countRead: () => 0,
     findDefects: () => [],
+    tryRendering: () => null,
     ...over,
   });
 
@@ -52,6 +53,25 @@ describe('a turn', () => {
     expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, mended: 1 } });
     expect(turn(WHOLE, { ...spoilt, state })).toEqual({ kind: 'document', content });
     expect(turn(WHOLE, { findDefects: () => [] })).toEqual({ kind: 'document', content });
+  });
+
+  test('that brings a document nobody can show is asked for again, then refused', () => {
+    const fault = { reason: 'It shows as 9 characters; 8 are the most.', isTemplate: false };
+    const unshown = { tryRendering: () => fault };
+    expect(turn(WHOLE, unshown)).toMatchObject({ kind: 'repair', problems: `- ${fault.reason}` });
+    expect(turn(WHOLE, { ...unshown, state: { ...FIRST_TURN, repairs: 2 } })).toMatchObject({
+      kind: 'give-up',
+      code: 'model_output_invalid',
+    });
+  });
+
+  test('whose template fails for every document ends at once, by the name of that fault', () => {
+    const fault = { reason: 'The template fails: x', isTemplate: true };
+    expect(turn(WHOLE, { tryRendering: () => fault })).toEqual({
+      kind: 'give-up',
+      code: 'template_invalid',
+      reason: 'The template fails: x',
+    });
   });
 
   test('that states only changes is laid over the document that it extends', () => {

@@ -5,6 +5,7 @@ import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { mergeOver } from './merge-over.ts';
 import { parseOutput } from './parse-output.ts';
+import type { RenderingFault } from './try-rendering.ts';
 
 /** Where a chain of calls for one document stands; travels in the payload of its next link. */
 export type ChainState = {
@@ -36,6 +37,12 @@ const PLENTY = 2_000;
 /** A lost connection makes a poor turn too, so some are allowed. */
 const MOST_POOR = 5;
 
+export type GiveUpCode =
+  | 'continuation_exhausted'
+  | 'model_output_invalid'
+  | 'model_refused'
+  | 'template_invalid';
+
 export type Verdict =
   | { readonly kind: 'document'; readonly content: JsonRecord }
   | { readonly kind: 'continue'; readonly state: ChainState }
@@ -47,7 +54,7 @@ export type Verdict =
     }
   | {
       readonly kind: 'give-up';
-      readonly code: 'continuation_exhausted' | 'model_output_invalid' | 'model_refused';
+      readonly code: GiveUpCode;
       readonly reason: string;
     };
 
@@ -65,6 +72,8 @@ export type Judged = {
   readonly countRead: () => number;
   /** What is still wrong with a document that fulfils its contract, one line for each defect. */
   readonly findDefects: (content: JsonRecord) => readonly string[];
+  /** Why a document that fulfils its contract cannot be shown; null where it can. */
+  readonly tryRendering: (content: JsonRecord) => RenderingFault | null;
   /** The document of which the answer states only the changes. */
   readonly extended?: JsonRecord;
 };
@@ -82,8 +91,12 @@ export function judge(judged: Judged): Verdict {
   if (parsed.kind === 'document') {
     const content = extended ? mergeOver(extended, parsed.content) : parsed.content;
     const check = checkContract(contract, content, judged.given);
-    if (check.kind === 'valid') return accept(judged, content);
-    return askAgain(judged, describeProblems(check.problems));
+    if (check.kind !== 'valid') return askAgain(judged, describeProblems(check.problems));
+    const fault = judged.tryRendering(content);
+    if (fault === null) return accept(judged, content);
+    if (fault.isTemplate)
+      return { kind: 'give-up', code: 'template_invalid', reason: fault.reason };
+    return askAgain(judged, `- ${fault.reason}`);
   }
   const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);

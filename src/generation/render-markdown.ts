@@ -1,9 +1,16 @@
 import { Liquid } from 'liquidjs';
 import { DialecticError } from '../platform/errors.ts';
 import { humanise, isBlank, toMarkdown, toTable } from '../recipe/markdown-blocks.ts';
-import { dedent, safeBlock, safeCell, safeInline } from '../recipe/markdown-text.ts';
+import {
+  dedent,
+  joinEmptyLines,
+  safeBlock,
+  safeCell,
+  safeInline,
+} from '../recipe/markdown-text.ts';
 import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions.ts';
 import type { ContractSchema } from './check-contract.ts';
+import { createFinder } from './find-shown.ts';
 import { isRecord } from './json-reader.ts';
 import { leftOver, type Path, track } from './tracked.ts';
 
@@ -33,9 +40,9 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
   const fitted = fit(input.schema, structuredClone(input.content));
   const tracked = track(fitted);
   const body = renderTemplate(input, tracked.value);
-  const shown = lettersOf(body);
+  const isShown = createFinder(body);
   const hasPlace = (path: Path, scalar: unknown): boolean =>
-    tracked.wasRead(path) && (typeof scalar !== 'string' || shown.includes(lettersOf(scalar)));
+    tracked.wasRead(path) && (typeof scalar !== 'string' || isShown(scalar));
   const rest = leftOver(input.content, hasPlace);
   const appended = Object.entries(isRecord(rest) ? rest : {});
   const blocks = appended.map(
@@ -66,18 +73,16 @@ const joinBlocks = (blocks: readonly string[]): string =>
     .filter(Boolean)
     .join('\n\n')}\n`;
 
-const lettersOf = (text: string): string => text.replace(/&lt;|[^\p{L}\p{N}]/gu, '').toLowerCase();
-
 function renderTemplate(input: RenderInput, content: unknown): string {
   const engine = createEngine(input.partials ?? {});
   const scope = { document: input.document, content };
   try {
     const template = engine.parse(prepareTemplate(input.template));
     try {
-      return tidy(String(engine.renderSync(template, scope)));
+      return joinEmptyLines(String(engine.renderSync(template, scope)));
     } catch (error) {
       if (!isAbsentField(error, input.schema)) throw error;
-      return tidy(String(engine.renderSync(template, scope, { strictVariables: false })));
+      return joinEmptyLines(String(engine.renderSync(template, scope, { strictVariables: false })));
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -117,7 +122,7 @@ function createEngine(partials: Readonly<Record<string, string>>): Liquid {
     ownPropertyOnly: true,
     outputEscape: print,
     parseLimit: 2_000_000,
-    renderLimit: 5_000,
+    renderLimit: 60_000,
     memoryLimit: 200_000_000,
   });
   engine.registerFilter('markdown', (value, level = 3) =>
@@ -148,24 +153,21 @@ function print(value: unknown): string {
 function prepareTemplate(template: string): string {
   return dedent(template)
     .split('\n')
-    .map((line) =>
-      line.replace(/^\s+(?=#{1,6}\s|\{%|\{\{[^}]*\|\s*(?:markdown|table)\b[^}]*\}\}\s*$)/, ''),
-    )
+    .map((line) => (isBlockLine(line.trim()) ? line.trimStart() : line))
     .map((line) => {
-      if (/^#{1,6}\s/.test(line)) return line.replace(/\s*(-?\}\})/g, ' | inline $1');
-      return /^\s*\|.*\|\s*$/.test(line) ? line.replace(/\s*(-?\}\})/g, ' | cell $1') : line;
+      if (/^#{1,6}\s/.test(line)) return line.replace(OUTPUT_END, ' | inline $1');
+      return /^\s*\|.*\|\s*$/.test(line) ? line.replace(OUTPUT_END, ' | cell $1') : line;
     })
     .join('\n');
 }
 
-/** More than one empty line means nothing in Markdown, except within code. */
-function tidy(text: string): string {
-  return text
-    .split(/(^ {0,3}`{3,}[\s\S]*?^ {0,3}`{3,}[ \t]*$)/m)
-    .map((part, index) =>
-      index % 2 === 1 ? part : part.replace(/\n[ \t]*(?:\n[ \t]*)+\n/g, '\n\n'),
-    )
-    .join('');
+const OUTPUT_END = /(?:(?<!\s)\s+)?(-?\}\})/g;
+
+/** A heading, a tag, or an output on its own that prints blocks. */
+function isBlockLine(line: string): boolean {
+  if (/^(?:#{1,6}\s|\{%)/.test(line)) return true;
+  const isOutput = line.startsWith('{{') && line.indexOf('}') === line.length - 2;
+  return isOutput && line.endsWith('}}') && /\|\s*(?:markdown|table)\b/.test(line);
 }
 
 /** The value with every field that the contract knows, null where the document has none. */

@@ -14,6 +14,7 @@ import { findDefects } from './find-defects.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { type Judged, judge, type Verdict } from './judge.ts';
 import { renderJobs } from './render-handler.ts';
+import { tryRendering } from './try-rendering.ts';
 
 /** What came of a request; `abandoned` where this side ended it: its process died or was stopped. */
 export type Turn = {
@@ -112,6 +113,7 @@ function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' |
       .map(({ content }) => content),
     limit: step.continuation,
     countRead: () => countCharacters(assembleRequest(assembly)),
+    tryRendering: (content) => tryRendering(assembly, content),
     findDefects: (content) => findDefects(assembly, content),
     ...(base !== undefined && { extended: base as JsonRecord }),
   };

@@ -72,7 +72,7 @@ export function describeFault(thrown: unknown): LiquidFault {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const line = /, line:(\d+)/.exec(message)?.[1];
   return {
-    message: message.replace(/, (?:file:[^,]*, )?line:\d+.*$/s, ''),
+    message: message.replace(/, (?:file:[^,]*, )?line:\d[^]*/, ''),
     line: line === undefined ? 1 : Number(line),
   };
 }

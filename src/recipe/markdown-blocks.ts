@@ -8,6 +8,8 @@ const MOST_COLUMNS = 6;
 /** Fields that name a record, the best first. */
 const TITLE_KEYS = [/(^|_)title$/, /(^|_)name$/, /(^|_)(id|path|dimension|component)$/];
 const DEEPEST_HEADING = 4;
+/** Lists within lists; deeper ones are written on a line, since each level indents every line. */
+const DEEPEST_LIST = 8;
 
 /**
  * Any JSON value as Markdown: texts as they are, lists as lists, lists of short records as
@@ -96,11 +98,16 @@ function renderList(items: readonly unknown[], level: number): string {
     return items.map((item, index) => renderItem(item, index, level)).join('\n\n');
   }
   const bullets = items.map((item) => {
-    const text = isRecord(item) ? toWords(item) : toMarkdown(item, level);
+    const isDeep = isRecord(item) || (Array.isArray(item) && depthOf(item) > DEEPEST_LIST);
+    const text = isDeep ? safeInline(toWords(item)) : toMarkdown(item, level);
     return `- ${text.replaceAll('\n', '\n  ')}`;
   });
   return bullets.join(bullets.some((bullet) => bullet.includes('\n')) ? '\n\n' : '\n');
 }
+
+/** How many lists lie within each other. */
+const depthOf = (value: unknown): number =>
+  Array.isArray(value) ? 1 + value.reduce((most, item) => Math.max(most, depthOf(item)), 0) : 0;
 
 function renderItem(item: Record<string, unknown>, index: number, level: number): string {
   const fields = Object.entries(item);

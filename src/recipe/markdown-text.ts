@@ -2,38 +2,41 @@
  * Model-written Markdown, made safe to stand inside a larger document: it keeps its own structure
  * and cannot change that of what surrounds it.
  */
+import { withoutControls } from '../platform/plain-text.ts';
+import { type Fence, findFences, makeInert, makeInlineInert } from './safe-markdown.ts';
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?=\s|$)/;
-const SETEXT = /^ {0,3}(=+|-{2,})\s*$/;
+const SETEXT = /^ {0,3}(?:=+|-{2,})\s*$/;
 const DEFINITION = /^( {0,3})\[(?=[^\]]+\]:)/;
-const TAG = /<(?=[a-zA-Z/!?])(?!https?:\/\/[^\s<>]+>|mailto:[^\s<>]+>)/g;
-const CODE_SPAN = /(`+)(?!`)(?:.*?[^`])?\1(?!`)/g;
-/** Terminal escapes and the like; line breaks and tabs stay. */
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** A text of any length: headings start at `level`, fences are closed, HTML shows as text. */
 export function safeBlock(text: string, level: number): string {
-  const plain = text.replace(/\r\n?/g, '\n').replace(CONTROLS, '');
-  const lines = dedent(plain).trimStart().split('\n');
-  const shift = Math.max(0, level - topHeading(lines));
+  const plain = withoutControls(text.replace(/\r\n?/g, '\n'));
+  const body = dedent(plain).trimStart();
+  const lines = body.split('\n');
+  const fences = findFences(body);
+  const code = markLines(lines.length, fences);
+  const shift = Math.max(0, level - topHeading(lines, code));
   const result: string[] = [];
-  for (const { line, code, previous } of walk(lines)) {
-    if (code) result.push(line);
-    else if (SETEXT.test(line) && previous.trim() !== '') {
+  for (const [index, line] of lines.entries()) {
+    if (code[index]) result.push(line);
+    else if (isUnderline(lines, code, index)) {
       // A line of dashes below a text would make it a heading; a line of equals signs is meant to.
       if (line.includes('-')) result.push('', line.trim());
       else result.push(`${hashes(1 + shift)} ${result.pop()!.trim()}`);
     } else result.push(safeLine(line, shift));
   }
-  const open = openFence(lines);
-  return (open ? [...result, open] : result).join('\n').trimEnd();
+  const open = fences.find((fence) => isLeftOpen(lines, fence));
+  return makeInert((open ? [...result, open.markup] : result).join('\n').trimEnd());
 }
+
+/** What would begin a block where the text stands first in its line. */
+const BLOCK_MARK = /^(?:#{1,6}(?=\s|$)|~{3,}|`{3,}(?=[^`]*$)|(?:=+|-{2,})$)/;
 
 /** A text that has to stay on one line, as in a heading. */
 export function safeInline(text: string): string {
-  return escapeTags(text.replace(CONTROLS, '').replace(/\s+/g, ' ').trim());
+  const line = withoutControls(text).replace(/\s+/g, ' ').trim();
+  return makeInlineInert(line.replace(BLOCK_MARK, '\\$&'));
 }
 
 /** A text in a cell of a table. */
@@ -44,67 +47,67 @@ export function safeCell(text: string): string {
 /** Takes away the indentation that all lines share, which would make code of them. */
 export function dedent(text: string): string {
   const body = text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
-  const indents = body
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(indentOf);
-  const common = Math.min(...indents);
+  const lines = body.split('\n');
+  let common = Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    if (line.trim() !== '') common = Math.min(common, indentOf(line));
+  }
   if (!Number.isFinite(common) || common === 0) return body;
-  return body.replace(new RegExp(`^[ \\t]{0,${common}}`, 'gm'), '');
+  return lines.map((line) => line.slice(Math.min(common, indentOf(line)))).join('\n');
+}
+
+/** More than one empty line means nothing in Markdown, except within code. */
+export function joinEmptyLines(text: string): string {
+  if (!/\n[ \t]*\n[ \t]*\n/.test(text)) return text;
+  const lines = text.split('\n');
+  const code = markLines(lines.length, findFences(text));
+  const isEmpty = (index: number): boolean =>
+    index >= 0 && index < lines.length && !code[index] && lines[index]!.trim() === '';
+  return lines
+    .map((line, index) =>
+      isEmpty(index) && isEmpty(index - 1) ? null : isEmpty(index + 1) ? line.trimEnd() : line,
+    )
+    .filter((line) => line !== null)
+    .join('\n');
 }
 
 const indentOf = (line: string): number => /^[ \t]*/.exec(line)![0].length;
 const hashes = (level: number): string => '#'.repeat(Math.min(Math.max(level, 1), 6));
 
-function safeLine(line: string, shift: number): string {
-  const shifted = line.replace(HEADING, (_, marks: string) => hashes(marks.length + shift));
-  return escapeTags(shifted.replace(DEFINITION, '$1\\['));
+const safeLine = (line: string, shift: number): string =>
+  line
+    .replace(HEADING, (_, marks: string) => hashes(marks.length + shift))
+    .replace(DEFINITION, '$1\\[');
+
+/** For each line, whether it belongs to a fenced block. */
+function markLines(count: number, fences: readonly Fence[]): boolean[] {
+  const code = Array.from<boolean>({ length: count }).fill(false);
+  for (const { start, end } of fences) code.fill(true, start, end);
+  return code;
 }
 
-function escapeTags(line: string): string {
-  let result = '';
-  let from = 0;
-  for (const span of line.matchAll(CODE_SPAN)) {
-    result += line.slice(from, span.index).replace(TAG, '&lt;') + span[0];
-    from = span.index + span[0].length;
-  }
-  return result + line.slice(from).replace(TAG, '&lt;');
+/** A fence that nothing closes would take in what follows the text. */
+function isLeftOpen(lines: readonly string[], { start, end, markup, level }: Fence): boolean {
+  if (level > 0 || end < lines.length) return false;
+  const last = lines.at(-1)!.trim();
+  const closes = last.startsWith(markup) && last === markup[0]!.repeat(last.length);
+  return !closes || start === end - 1;
 }
 
-type Step = { readonly line: string; readonly code: boolean; readonly previous: string };
-
-/** The lines with whether they belong to a fenced block, its fences included. */
-function* walk(lines: readonly string[]): Generator<Step> {
-  let fence: string | undefined;
-  let previous = '';
-  for (const line of lines) {
-    const inside = fence !== undefined;
-    fence = nextFence(fence, line);
-    const code = inside || fence !== undefined;
-    yield { line, code, previous };
-    previous = code ? '' : line;
-  }
+function isUnderline(lines: readonly string[], code: readonly boolean[], index: number): boolean {
+  const above = lines[index - 1];
+  return (
+    above !== undefined && !code[index - 1] && above.trim() !== '' && SETEXT.test(lines[index]!)
+  );
 }
 
-function nextFence(fence: string | undefined, line: string): string | undefined {
-  const found = FENCE.exec(line);
-  if (!found) return fence;
-  const [, marks = '', rest = ''] = found;
-  if (fence === undefined) return marks[0] === '`' && rest.includes('`') ? undefined : marks;
-  const closes = marks[0] === fence[0] && marks.length >= fence.length && rest.trim() === '';
-  return closes ? undefined : fence;
-}
-
-const openFence = (lines: readonly string[]): string | undefined =>
-  lines.reduce<string | undefined>(nextFence, undefined);
-
-function topHeading(lines: readonly string[]): number {
+function topHeading(lines: readonly string[], code: readonly boolean[]): number {
   let top = 7;
-  for (const { line, code, previous } of walk(lines)) {
-    if (code) continue;
+  for (const [index, line] of lines.entries()) {
+    if (code[index]) continue;
     const marks = HEADING.exec(line)?.[1]?.length;
     if (marks !== undefined) top = Math.min(top, marks);
-    else if (/^ {0,3}=+\s*$/.test(line) && previous.trim() !== '') top = 1;
+    else if (isUnderline(lines, code, index) && line.includes('=')) top = 1;
   }
   return top;
 }

@@ -13,13 +13,9 @@ export type OpenQuestion = {
 const ASKS = /^(open|unresolved)_(questions?|issues?|decisions?|points?)$/;
 const QUESTION_KEY = /(^|_)(question|issue|decision|point|title|name)$/;
 const ASSUMPTION_KEY = /(^|_)(assumptions?|assumed|default|until_then)$/;
-/**
- * Where a text turns from the question to what is assumed meanwhile: behind the end of a sentence, a
- * bracket, a comma, a dash or a line. "the default:" within a sentence is part of the question.
- */
-const TURN = /(?:[\s(;,.–—]*[(;,.–—]\s*|(?<=[?!])\s*|\s+-\s+|\s*\n\s*)[*_]{0,2}/;
-const LABEL = /(?:(?:working )?assumption|assumed|until then|default)(?: until then)?\s*:/;
-const ASSUMPTION = new RegExp(`${TURN.source}${LABEL.source}[*_]{0,2}\\s*`, 'i');
+/** What announces an assumption; what must stand before it, see `endOfQuestion`. */
+const ASSUMPTION =
+  /[*_]{0,2}(?:(?:working )?assumption|assumed|until then|default)(?: until then)?\s*:[*_]{0,2}\s*/gi;
 const NOTHING = /^(?:_?none_?|nothing|n\/?a|no open questions?)[.\s]*$/i;
 
 /**
@@ -64,13 +60,42 @@ function readQuestion(asked: unknown): Omit<OpenQuestion, 'where'> {
 
 function readText(text: string): Omit<OpenQuestion, 'where'> {
   const whole = text.trim();
-  const found = ASSUMPTION.exec(whole);
-  const question = oneLine(whole.slice(0, found?.index));
-  const assumed = found ? oneLine(whole.slice(found.index + found[0].length)) : '';
+  const { end, start } = findTurn(whole);
+  const question = oneLine(whole.slice(0, end));
+  const assumed = oneLine(whole.slice(start));
   // What ends with the question mark is the rest of the question: "by default: dark or light?"
   const isAsked = assumed.endsWith('?') && !question.includes('?');
   if (question === '' || isAsked) return { question: oneLine(whole), assumption: null };
   return { question, assumption: assumed.replace(/\)$/, '') || null };
+}
+
+/** Where a text turns from the question to what is assumed meanwhile; its end where it does not. */
+function findTurn(text: string): { readonly end: number; readonly start: number } {
+  for (const found of text.matchAll(ASSUMPTION)) {
+    const end = endOfQuestion(text.slice(0, found.index));
+    if (end !== null) return { end, start: found.index + found[0].length };
+  }
+  return { end: text.length, start: text.length };
+}
+
+/**
+ * How long the question is that stands before an assumption: up to the end of a sentence, a
+ * bracket, a comma, a dash or a line. Null where the sentence goes on: "the default:" within it is
+ * part of the question.
+ */
+function endOfQuestion(before: string): number | null {
+  const said = before.trimEnd();
+  const last = said.at(-1) ?? '';
+  if (/[(;,.–—]/.test(last)) {
+    let end = said.length;
+    while (end > 0 && /[\s(;,.–—]/.test(said[end - 1]!)) end -= 1;
+    return end;
+  }
+  if (/[?!]/.test(last)) return said.length;
+  if (last === '-' && said !== before && /\s/.test(said.at(-2) ?? '')) {
+    return said.slice(0, -1).trimEnd().length;
+  }
+  return before.includes('\n', said.length) ? said.length : null;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -1,0 +1,11 @@
+/**
+ * Characters that show nothing and change how the rest shows: control characters of both sets (the
+ * second holds U+009B, which terminals take for ESC [), and those that turn the direction of text.
+ * Line breaks and tabs stay.
+ */
+const CONTROLS =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The text without control characters, except line breaks and tabs. */
+export const withoutControls = (text: string): string => text.replace(CONTROLS, '');
