@@ -52,7 +52,8 @@ function collectKind(
 /** `B`, `Plan B` and `option b` are about B; a record that names no plan is about all. */
 function isAbout(option: unknown, label: string): boolean {
   if (typeof option !== 'string' || option.trim() === '') return true;
-  return new RegExp(`(^|\\W)${label}\\W*$`, 'i').test(option);
+  const words = option.toLowerCase().split(/\W+/).filter(Boolean);
+  return words.at(-1) === label.toLowerCase();
 }
 
 /** A finding without a claim says nothing and gets no number. */

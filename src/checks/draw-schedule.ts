@@ -58,7 +58,7 @@ const STATEMENT = new RegExp(
 /** Mermaid ends a name at a colon, semicolon or hash, and takes a percent sign for a comment. */
 function escape(name: string): string {
   const plain = name
-    .replaceAll(/\s*[:;]\s*/g, ', ')
+    .replaceAll(/(?:(?<!\s)\s+)?[:;]\s*/g, ', ')
     .replaceAll('%', ' percent')
     .replaceAll(/[#<>{}`\\]/g, ' ')
     .replaceAll(/\s+/g, ' ')

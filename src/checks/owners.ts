@@ -2,10 +2,13 @@ const SMALL_WORDS = new Set(
   'the a an both two three all our each every either one of die der das den beide'.split(' '),
 );
 
+/** Longer ones are text of their own; the limit keeps a run of open brackets linear. */
+const BRACKETS = /\([^)]{0,100}\)|\[[^\]]{0,100}\]/g;
+
 /** The owners in "the bakers and the developer"; what stands in brackets describes them. */
 export function splitOwners(text: string): string[] {
   return text
-    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .replaceAll(BRACKETS, ' ')
     .split(/[,;/&+\n]|\s(?:and|und|with|mit)\s/i)
     .map((part) => part.trim().replaceAll(/\s+/g, ' '))
     .filter(
@@ -17,7 +20,7 @@ export function splitOwners(text: string): string[] {
 export function ownerKey(name: string): string {
   const words = name
     .toLowerCase()
-    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .replaceAll(BRACKETS, ' ')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '' && !SMALL_WORDS.has(word));
   return words.map(toSingular).join(' ');

@@ -37,7 +37,7 @@ export const count = (value: number, noun: string): string =>
 /** A text as a reader quotes it, shortened at a word. */
 export function quote(text: string, length = 120): string {
   if (text.length <= length) return `“${text}”`;
-  return `“${text.slice(0, length).replace(/\s+\S*$/, '')}…”`;
+  return `“${text.slice(0, length).replace(/(?<!\s)\s+\S*$/, '')}…”`;
 }
 
 /** Sums and quotients of hours carry errors of rounding; differences below this are none. */

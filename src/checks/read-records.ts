@@ -47,7 +47,7 @@ function guessMeasure(unit: string): Demand['measure'] {
 /** What stands behind `per` or `/` in an amount, such as the month of `€20/month`. */
 const readPeriod = (...values: readonly unknown[]): string =>
   values
-    .map((value) => /(?:\/|\bper\b|\ba\b|\beach\b|\b\w+ly\b).*$/i.exec(readText(value))?.[0])
+    .map((value) => /(?:\/|\bper\b|\ba\b|\beach\b|\b\w+ly\b)[^]*/i.exec(readText(value))?.[0])
     .join(' ');
 
 /** A person or group of people with the hours that they have. */

@@ -25,13 +25,14 @@ export function readAmount(value: unknown): Amount | null {
   }
   const text = readText(value);
   const unit = readUnit(text);
-  const figures = [...text.matchAll(FIGURE)].slice(0, 2).map(([, digits, scale]) => ({
+  const found = [...text.matchAll(FIGURE)];
+  const figures = found.slice(0, 2).map(([, digits, scale]) => ({
     value: toNumber(digits!, /^[A-Z]{3}$/.test(unit)) * (SCALES[scale?.toLowerCase() ?? ''] ?? 1),
     scaled: scale !== undefined,
   }));
   const [first, second] = figures;
   if (first === undefined) return null;
-  if (second === undefined || !RANGE.test(text)) {
+  if (second === undefined || !hasRange(text, found)) {
     return { low: first.value, high: first.value, unit };
   }
   // "10-12k" means ten to twelve thousand.
@@ -45,11 +46,15 @@ const FIGURE = new RegExp(
   String.raw`(?<![\p{L}\d])(${DIGITS})(?:\s?(k|mio|million)(?!\p{L}))?`,
   'giu',
 );
-const FIGURE_WITH_UNIT = String.raw`${DIGITS}\s?(?:[\p{L}€$£.]+)?`;
-const RANGE = new RegExp(
-  String.raw`${FIGURE_WITH_UNIT}\s?(?:-|–|—|to|bis|and|…|\.\.+)\s?[€$£]?\s?\d`,
-  'iu',
-);
+/** What stands between the two ends of a range: the first one's unit, and a dash or a word. */
+const BETWEEN = /^\s?(?:[\p{L}€$£.]{1,40})?\s?(?:-|–|—|to|bis|and|…|\.{2,4})\s?[€$£]?\s?$/iu;
+
+/** Whether two figures that follow each other are the ends of a range. */
+const hasRange = (text: string, figures: readonly RegExpExecArray[]): boolean =>
+  figures.some(({ 1: digits, index }, at) => {
+    const next = figures[at + 1];
+    return next !== undefined && BETWEEN.test(text.slice(index + digits!.length, next.index));
+  });
 const SCALES: Readonly<Record<string, number>> = { k: 1e3, mio: 1e6, million: 1e6 };
 
 function toNumber(digits: string, money: boolean): number {
@@ -79,7 +84,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
 
 /** The unit in a text, in one spelling; empty where it names none that is known. */
 export function readUnit(text: string): string {
-  const before = text.replace(/(\/|\bper\b|\ba\b|\beach\b|\bpro\b).*$/i, ' ');
+  const before = text.replace(/(\/|\bper\b|\ba\b|\beach\b|\bpro\b)[^]*/i, ' ');
   return UNITS.find(([pattern]) => pattern.test(before.replaceAll('_', ' ')))?.[1] ?? '';
 }
 

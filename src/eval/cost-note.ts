@@ -15,7 +15,7 @@ const note = z.strictObject({
 /** Who wrote a folder and what that took; kept beside it, so that no judge reads it. */
 export type CostNote = Spending & { readonly models: readonly string[] };
 
-const pathOf = (folder: string): string => `${folder.replace(/[\\/]+$/, '')}.cost.json`;
+const pathOf = (folder: string): string => `${folder.replace(/(?<![\\/])[\\/]+$/, '')}.cost.json`;
 
 export const writeCostNote = (folder: string, facts: CostNote): Promise<void> =>
   writeTextFile(pathOf(folder), `${JSON.stringify(facts, null, 2)}\n`);

@@ -46,7 +46,7 @@ const isFirst = ({ name }: ReadFile): boolean => /^[\d_-]*(first|read_?me)/i.tes
 async function readNamed(folder: string, readme: string): Promise<ReadFile[]> {
   const section = /^## Read first$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(readme)?.[1] ?? '';
   const files = new Map<string, string>();
-  for (const [, title, link] of section.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)) {
+  for (const [, title, link] of section.matchAll(/^- \[([^\]\n]+)\]\(([^)\n]+)\)/gm)) {
     const path = decodeURI(link!);
     if (path.startsWith('/') || path.split(/[\\/]/).includes('..')) {
       throw new DialecticError('path_invalid', `${path} leads out of ${folder}.`);
@@ -66,7 +66,8 @@ const toFiles = (texts: ReadonlyMap<string, string>): ReadFile[] =>
 const withoutOrigin = (text: string): string =>
   text
     .replace(/^## (In this folder|How this came about)$[\s\S]*/m, '')
-    .replace(/\n---\n\n\[Its record\].*\s*$/, '');
+    .trimEnd()
+    .replace(/\n---\n\n\[Its record\][^\n]*$/, '');
 
 /** A document that opens with a horizontal rule has no front matter, although it looks like it. */
 function withoutFrontMatter(source: string): string {

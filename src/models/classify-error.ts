@@ -6,7 +6,7 @@ import { DialecticError } from '../platform/errors.ts';
 
 const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;
 const TOO_LONG =
-  /context.{0,12}(length|window|limit)|max\w* context|prompt is too long|too many (input )?tokens/i;
+  /context.{0,12}(length|window|limit)|max\w{0,20} context|prompt is too long|too many (input )?tokens/i;
 const NO_CREDIT =
   /insufficient_quota|billing|credit balance|payment required|exceeded your current/i;
 const LONGEST_MESSAGE = 500;

@@ -28,5 +28,5 @@ export function resolveEndpoint(name: string, provider: ProviderConfig): Endpoin
   const { origin, path } = HOSTED[provider.kind];
   const url = new URL(provider.baseUrl ?? `${origin}${path}`);
   if (url.pathname === '/') url.pathname = path;
-  return { baseUrl: url.href.replace(/\/+$/, ''), apiKey: provider.apiKey };
+  return { baseUrl: url.href.replace(/(?<!\/)\/+$/, ''), apiKey: provider.apiKey };
 }

@@ -61,7 +61,7 @@ function readLabel(value: unknown, labels: readonly string[]): string | null {
   if (typeof value !== 'string') return null;
   const capitals = (value.match(/\b[A-Z]+\b/g) ?? []).filter((word) => labels.includes(word));
   if (capitals.length > 0) return new Set(capitals).size === 1 ? capitals[0]! : null;
-  const last = /([a-z]+)\W*$/i.exec(value)?.[1]?.toUpperCase() ?? '';
+  const last = /(?<![a-z])([a-z]+)\W*$/i.exec(value)?.[1]?.toUpperCase() ?? '';
   return labels.includes(last) ? last : null;
 }
 

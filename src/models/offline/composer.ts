@@ -93,7 +93,7 @@ function say(memory: Memory, section: Section, count: number, focus?: Source): s
   if (count === 0) return sentences;
   for (const source of orderSubjects(memory, section, focus)) {
     const text = phrase(memory, section, source, spent, sentences.length === 0);
-    const form = text?.replace(/‘[^’]*’|“[^”]*”/g, '…') ?? '';
+    const form = text?.replace(/‘[^‘’]*’|“[^“”]*”/g, '…') ?? '';
     if (text === undefined || (forms.has(form) && form.includes('…'))) continue;
     forms.add(form);
     memory.said.add(text);

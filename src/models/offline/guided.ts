@@ -7,8 +7,8 @@ export type GuidedDocument = {
   readonly sections: readonly { readonly key: string; readonly schema: JsonSchema }[];
 };
 
-const DOCUMENT = /^#{1,6}\s+`([^`\s]+)`\W*(.*)$/;
-const ENTRY = /^(\s*)[-*]\s+`([^`\s]+)`\s*(?:\(([^)]*)\))?\W*(.*)$/;
+const DOCUMENT = /^#{1,6}\s+`([^`\s]+)`\W*(.*)/;
+const ENTRY = /^(\s*)[-*]\s+`([^`\s]+)`\s*(?:\(([^)]*)\))?\W*(.*)/;
 
 /**
  * The documents that the prompt of a header names: headings that begin with a key, else the

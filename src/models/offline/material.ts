@@ -148,7 +148,7 @@ function readPiece(
   if (isInstruction(piece, kind)) return null;
   if (kind !== 'request' && isLabel(piece)) return null;
   if (!allowed || statement.cites.every((cite) => isAllowed(cite, allowed))) return statement;
-  const text = statement.text.replace(/\s*\[S\d[^\]]*\]/g, (cite) =>
+  const text = statement.text.replace(/(?:(?<!\s)\s+)?\[S\d[^\]]{0,200}\]/g, (cite) =>
     isAllowed(cite, allowed) ? cite : '',
   );
   return makeStatement(text, sections);

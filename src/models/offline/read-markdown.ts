@@ -1,8 +1,8 @@
 import { isProse, type PieceReader } from './piece-reader.ts';
 
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
-const BULLET = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$/;
-const LABELLED = /^\*\*([^*\n]{1,60}?):?\*\*(?::\s*|\s*$|\s+)(.*)$/;
+const HEADING = /^(#{1,6})\s+(.*)/;
+const BULLET = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)/;
+const LABELLED = /^\*\*([^*\n]{1,60}?):?\*\*(?::\s*|\s*$|\s+)(.*)/;
 
 /** Line by line: headings make the path, labelled lines make fields, the rest makes sentences. */
 export function readMarkdown(
@@ -52,10 +52,17 @@ function readLine(line: string, state: MarkdownState, reader: PieceReader): void
 }
 
 function openSection(level: number, title: string, state: MarkdownState): void {
-  state.path = [...state.path.slice(0, level - 1), plain(title)];
+  state.path = [...state.path.slice(0, level - 1), plain(withoutClosing(title))];
   while (state.path.length < level) state.path.splice(-1, 0, '');
   state.field = '';
   state.columns = [];
+}
+
+/** `## Title ##` is called Title. */
+function withoutClosing(title: string): string {
+  let end = title.length;
+  while (title[end - 1] === '#') end -= 1;
+  return title.slice(0, end).trimEnd();
 }
 
 function endParagraph(state: MarkdownState, reader: PieceReader): void {
@@ -102,6 +109,6 @@ const plain = (text: string): string =>
   text
     .replace(/\*\*|__|~~/g, '')
     .replace(/`([^`]*)`/g, '$1')
-    .replace(/!?\[([^\]]*)\]\((?:[^()]|\([^)]*\))*\)/g, '$1')
+    .replace(/!?\[([^\][]*)\]\((?:[^()]|\([^()]*\))*\)/g, '$1')
     .replace(/\\([\\`*_{}[\]()#+.!|-])/g, '$1')
     .trim();

@@ -31,9 +31,10 @@ export type ReadRequest = {
   readonly soFar: string;
 };
 
-const TAG = /^<([a-z][\w-]*)((?:\s[^<>]*)?)>[ \t]*\n([\s\S]*?)\n?^<\/\1>[ \t]*$/gimu;
-const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-const DELIVERABLE = /^\s*Deliverable:\s*([^\s/]+)\/(\S+)\s*$/gim;
+const OPENING = /^<([a-z][\w-]*)((?:\s[^<>]*)?)>[ \t]*$/i;
+const CLOSING = /^<\/([a-z][\w-]*)>[ \t]*$/i;
+const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+const DELIVERABLE = /^[ \t]*Deliverable:[ \t]*([^\s/]+)\/(\S+)[ \t]*$/gim;
 
 /** By the name of the tag, or of its `kind` or `type`; the first that fits. */
 const KINDS: readonly (readonly [RegExp, BlockKind])[] = [
@@ -81,24 +82,52 @@ function splitConversation(messages: readonly ModelMessage[]): {
 
 /** Moves the tagged parts of a message into `blocks` and returns what is left. */
 function takeBlocks(text: string, blocks: Block[]): string {
-  return text.replace(TAG, (_whole, tag: string, given: string, inner: string) => {
-    const attributes = readAttributes(given);
-    const key = attributes['document_key'] ?? attributes['key'] ?? '';
-    const named = attributes['kind'] ?? attributes['type'] ?? '';
-    blocks.push({
-      kind: findKind([tag, named, /^(?:header|seed)/.exec(key)?.[0] ?? '']),
-      label: attributes['label'] ?? attributes['id'] ?? attributes['title'] ?? key ?? tag,
-      title: attributes['title'] ?? '',
-      key,
-      stage: attributes['stage'] ?? '',
-      text: inner,
-    });
-    return '';
-  });
+  const lines = text.split('\n');
+  const closings = findClosings(lines);
+  const rest: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const opening = OPENING.exec(lines[at]!);
+    const ends = closings.get(opening?.[1]!.toLowerCase() ?? '') ?? [];
+    while (ends.length > 0 && ends.at(-1)! <= at) ends.pop();
+    const end = ends.at(-1);
+    if (opening && end !== undefined) {
+      blocks.push(toBlock(opening[1]!, opening[2]!, lines.slice(at + 1, end).join('\n')));
+      rest.push('');
+      at = end;
+    } else rest.push(lines[at]!);
+  }
+  return rest.join('\n');
+}
+
+/** The lines that close each tag, the last one first. */
+function findClosings(lines: readonly string[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const tag = CLOSING.exec(lines[at]!)?.[1]!.toLowerCase();
+    if (tag === undefined) continue;
+    const own = found.get(tag) ?? [];
+    own.push(at);
+    found.set(tag, own);
+  }
+  return found;
+}
+
+function toBlock(tag: string, given: string, text: string): Block {
+  const attributes = readAttributes(given);
+  const key = attributes['document_key'] ?? attributes['key'] ?? '';
+  const named = attributes['kind'] ?? attributes['type'] ?? '';
+  return {
+    kind: findKind([tag, named, /^(?:header|seed)/.exec(key)?.[0] ?? '']),
+    label: attributes['label'] ?? attributes['id'] ?? attributes['title'] ?? key ?? tag,
+    title: attributes['title'] ?? '',
+    key,
+    stage: attributes['stage'] ?? '',
+    text,
+  };
 }
 
 const GUIDANCE =
-  /^(#{1,3}) [^\n]*\b(?:guidance|stage plan)\b[^\n]*\n([\s\S]*?)(?=^#{1,2} |(?![\s\S]))/gim;
+  /^(#{1,3}) (?=[^\n]*\n)[^\n]*\b(?:guidance|stage plan)\b[^\n]*\n([\s\S]*?)(?=^#{1,2} |(?![\s\S]))/gim;
 
 /** A header context may stand in the prompt itself, under a heading that says so. */
 function takeGuidance(prompt: string): Block[] {
@@ -130,7 +159,8 @@ function plainBlock(text: string, index: number): Block {
   const line = text
     .trim()
     .split('\n', 1)[0]!
-    .replace(/^[#*\s]+|[:*\s]+$/g, '');
+    .replace(/^[#*\s]+/, '')
+    .replace(/(?<![:*\s])[:*\s]+$/, '');
   const label = line.slice(0, 80);
   const kind = index === 0 ? 'request' : findKind([label]);
   return { kind, label, title: '', key: '', stage: '', text };

@@ -22,6 +22,9 @@ export function readSources(text: string): ReadDocument {
 
 /** Sentences of one excerpt stay together: the id vouches for the whole. */
 function toPiece(id: string, said: string): Piece {
-  const bare = said.trim().replace(/^["“'«]+|["”'».\s]+$/g, '');
+  const bare = said
+    .trim()
+    .replace(/^["“'«]+/, '')
+    .replace(/(?<!["”'».\s])["”'».\s]+$/, '');
   return { text: `${bare} [${id}]`, path: [], entry: true };
 }

@@ -33,7 +33,8 @@ function splitDemands(statement: Statement): Statement[] {
   return parts.map((part) => toPart(part, statement));
 }
 
-const BREAK = /\s*[;；、]\s*|\s*,\s*(?:and|with|which|that|plus|as well as)?\s*|\s+and then\s+/u;
+const BREAK =
+  /(?:(?<!\s)\s+)?(?:[;；、]\s*|,\s*(?:and|with|which|that|plus|as well as)?\s*)|(?<!\s)\s+and then\s+/u;
 const LEAST_WORDS = 3;
 /** What such a clause says belongs to the one before. */
 const HANGING = new RegExp(

@@ -50,9 +50,9 @@ export type Statement = {
   readonly traits: Traits;
 };
 
-const MARKER = /\s*\[(S\d+(?:\.e\d+)?(?:\s*[,;]\s*S\d+(?:\.e\d+)?)*)\]/g;
+const MARKER = /(?:(?<!\s)\s+)?\[(S\d+(?:\.e\d+)?(?:\s*[,;]\s*S\d+(?:\.e\d+)?)*)\]/g;
 const QUOTED = /“([^“”]{12,})”|(?<=^|\s)\*([^*]{12,})\*(?=[\s.,;:)]|$)/;
-const ID_IN_TEXT = /\s*\((?:R|[A-Z]{2,4}-?)\d+(?:, (?:R|[A-Z]{2,4}-?)\d+)*\)/g;
+const ID_IN_TEXT = /(?:(?<!\s)\s+)?\((?:R|[A-Z]{2,4}-?)\d+(?:, (?:R|[A-Z]{2,4}-?)\d+)*\)/g;
 /** How our own sentences name what they are about. */
 const SHORT_NAME = /‘([^‘’]{3,80})’(?!\p{L})/u;
 const END = /[.!?。！？…؟।]["”’)\]]*$/u;
@@ -76,7 +76,7 @@ export function makeStatement(given: string, sections: readonly string[] = []): 
   const cites = [...given.matchAll(MARKER)].map((match) => match[0].trim());
   const bare = given
     .replace(MARKER, '')
-    .replace(/\s+([.,;:!?])/g, '$1')
+    .replace(/(?<!\s)\s+([.,;:!?])/g, '$1')
     .trim();
   const quote = QUOTED.exec(bare);
   const inner = quote?.[1] ?? quote?.[2];
@@ -104,9 +104,11 @@ const withStop = (text: string, ended: boolean): string => (ended ? text : `${te
 
 /** Markers stand before the stop, as the citation rules have it. */
 export const joinCites = (text: string, cites: readonly string[]): string =>
-  cites.length === 0 ? text : text.replace(/([.!?。！？…]*)$/u, ` ${cites.join(' ')}$1`);
+  cites.length === 0
+    ? text
+    : text.replace(/(?<![.!?。！？…])([.!?。！？…]*)$/u, ` ${cites.join(' ')}$1`);
 
-const trimStop = (text: string): string => text.replace(/[\s.:;,。]+$/u, '').trim();
+const trimStop = (text: string): string => text.replace(/(?<![\s.:;,。])[\s.:;,。]+$/u, '').trim();
 
 /** Remarks that object to nothing. */
 const PRAISE = new RegExp(

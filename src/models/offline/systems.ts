@@ -10,9 +10,9 @@ const KINDS = anyOf(`
   API, app, service, system, platform, server, database, cloud, account, plugin, terminal, till
   ledger`);
 const USED = new RegExp(String.raw`${BEFORE.source}\s+(?:the\s+)?(${NAME})`, 'gu');
-const KIND = new RegExp(String.raw`(?<!^)\b(${NAME})\s+${KINDS.source}`, 'gu');
+const KIND = new RegExp(String.raw`(?<!^|[\p{L}\p{N}_+#])(${NAME})\s+${KINDS.source}`, 'gu');
 /** `PostgreSQL`, `OAuth2`, `iCal`: capitals or digits within a word. */
-const MIXED = /\b(?=\p{L}*\p{Ll})\p{L}+\p{Lu}[\p{L}\p{N}]*\b/gu;
+const MIXED = /(?<![\p{L}\p{N}_])(?=\p{L}*\p{Ll})(?=\p{L}+\p{Lu})[\p{L}\p{N}]+(?![\p{L}\p{N}_])/gu;
 const NO_SYSTEM = new RegExp(
   `^${
     anyOf(`

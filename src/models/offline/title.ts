@@ -35,7 +35,7 @@ const BREAK_WORD = anyOf(
   'so that, because, while, which, when, where, if, after, before, and',
 ).source;
 const BREAK = new RegExp(String.raw`^.{12,}?(?=[,;:(–—]\s|\s${BREAK_WORD}\s)`, 'u');
-const DANGLING = /(?:\s(?:and|or|of|the|a|an|to|with|for|in|on|at|by|from|that|is|are|our))+$/i;
+const DANGLING = /^\s(?:and|or|of|the|a|an|to|with|for|in|on|at|by|from|that|is|are|our)$/i;
 const LONGEST = 52;
 
 /** A short name for what a sentence is about: what comes behind the modal verb, up to a break. */
@@ -50,15 +50,24 @@ export function toTitle(core: string): string {
 
 export const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** Without the last word and the signs before it; a text of one word ends at its first sign. */
+function cutAtWord(text: string): string {
+  const space = text.search(/\s\S*$/u);
+  if (space < 0) return text.split(/[,;:]/u, 1)[0]!;
+  return text.slice(0, space + 1).replace(/(?<![\s,;:])[\s,;:]+$/u, '');
+}
+
 /** Cuts at a word, and not behind a word that wants another. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text.trim();
-  const cut = text.slice(0, longest + 1).replace(/[\s,;:]+\S*$/u, '');
+  const cut = cutAtWord(text.slice(0, longest + 1));
   const whole =
     cut.length < longest / 3
       ? Array.from(text)
           .slice(0, longest / 2)
           .join('')
       : cut;
-  return whole.replace(DANGLING, '');
+  const words = whole.split(/(?=\s)/);
+  while (DANGLING.test(words.at(-1) ?? '')) words.pop();
+  return words.join('');
 }

@@ -3,7 +3,8 @@ export const anyOf = (words: string): RegExp =>
   new RegExp(
     String.raw`\b(?:${words
       .trim()
-      .split(/\s*\n\s*|\s*,\s*/)
+      .split(/[\n,]/)
+      .map((word) => word.trim())
       .join('|')})\b`,
     'i',
   );

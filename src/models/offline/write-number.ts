@@ -52,7 +52,7 @@ export function measureFor(desk: Desk, place: Place): Measure {
 
 /** From the schema, from words such as `1 to 10`, else 1 to 5. */
 function rangeOf({ schema, section }: Place): readonly [number, number] {
-  const said = /(\d+)\s*(?:to|-|–|\.\.|and)\s*(\d+)/.exec(section.description);
+  const said = /(?<!\d)(\d+)\s*(?:to|-|–|\.\.|and)\s*(\d+)/.exec(section.description);
   const low = numberOr(schema['minimum'], said ? Number(said[1]) : 1);
   const high = numberOr(schema['maximum'], said ? Number(said[2]) : Math.max(5, low + 4));
   return [low, Math.max(low, high)];
