@@ -87,7 +87,9 @@ function readWord(cursor: Cursor): JsonValue {
     cursor.at += number[0].length;
     // A number at the very end may have lost digits.
     if (cursor.at === cursor.text.length && cursor.depth > 0) throw new Truncated();
-    return Number(number[0]);
+    const value = Number(number[0]);
+    if (!Number.isFinite(value)) throw new Malformed(cursor.at, 'has a number that is too large');
+    return value;
   }
   for (const [word, value] of WORDS) {
     const here = cursor.text.slice(cursor.at, cursor.at + word.length);

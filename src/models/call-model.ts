@@ -2,7 +2,7 @@ import { DialecticError, withDetails } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import { openLanguageModel } from './adapters.ts';
 import { buildCall } from './build-call.ts';
-import { ceilingOf, checkUsage } from './check-usage.ts';
+import { ceilingOf, checkUsage, type UsageCeiling } from './check-usage.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
@@ -108,7 +108,8 @@ async function toResult(
   outcome: CallOutcome,
   failure: DialecticError | undefined,
 ): Promise<ModelResult> {
-  const reported = checkUsage(outcome.usage, ceilingOf(request, window));
+  const ceiling = ceilingOf(request, window);
+  const reported = checkUsage(outcome.usage, ceiling);
   if (failure && outcome.text === '') {
     const { responseId } = outcome;
     throw reported ? withDetails(failure, { usage: reported, responseId }) : failure;
@@ -117,7 +118,7 @@ async function toResult(
   return {
     text: outcome.text,
     finishReason: outcome.failure === undefined ? finish : 'interrupted',
-    usage: reported ?? (await estimateUsage(request, outcome.text)),
+    usage: reported ?? (await estimateUsage(request, outcome.text, ceiling)),
     ...(failure ? { error: failure } : {}),
     raw: {
       finishReason: outcome.finishReason?.raw ?? null,
@@ -128,11 +129,16 @@ async function toResult(
   };
 }
 
-async function estimateUsage(request: ModelRequest, text: string): Promise<TokenUsage> {
+/** No provider bills more than was asked for, however much a server sends. */
+async function estimateUsage(
+  request: ModelRequest,
+  text: string,
+  ceiling: UsageCeiling,
+): Promise<TokenUsage> {
   const counter = await loadTokenCounter();
   return {
-    inputTokens: counter.countRequest(request),
-    outputTokens: counter.count(request.model, text),
+    inputTokens: Math.min(counter.countRequest(request), ceiling.inputTokens),
+    outputTokens: Math.min(counter.count(request.model, text), ceiling.outputTokens),
     cachedInputTokens: 0,
     cacheWriteTokens: 0,
     estimated: true,
