@@ -27,6 +27,11 @@ export class Bench {
     return new Bench(database, tenantId, id);
   }
 
+  /** A session that is there already. */
+  static at(database: Database, tenantId: string, sessionId: string) {
+    return new Bench(database, tenantId, sessionId);
+  }
+
   enqueue(...jobs: TestJob[]): Promise<string[]> {
     const { tenantId, sessionId } = this;
     return this.database.asTenant(tenantId, (tx) =>

@@ -40,7 +40,7 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
     database,
     handlers,
     concurrency,
-    sessionId,
+    session: { tenantId: store.tenantId, sessionId },
     settings: readJobConfiguration(),
     limits: providerLimits(config),
   });

@@ -25,6 +25,9 @@ const unhurried = ({ driver }: Database): string =>
  */
 export type Sweep = 'nothing' | 'leases' | 'locks';
 
+/** A session; its id alone may be another tenant's too. */
+export type SessionKey = { readonly tenantId: string; readonly sessionId: string };
+
 /** Takes abandoned jobs back if asked to, then claims what is due. One round trip. */
 export async function claimJobs(
   database: Database,
@@ -32,7 +35,7 @@ export async function claimJobs(
   batch: number,
   leaseMs: number,
   sweep: Sweep,
-  onlySession?: string,
+  only?: SessionKey,
   { maxTakeovers } = DEFAULT_JOB_SETTINGS,
 ): Promise<Job[]> {
   const lookForLocks = sweep === 'locks';
@@ -44,7 +47,7 @@ export async function claimJobs(
        parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts,
        takeovers, degraded, payload, lease_token
      from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)},
-       ${onlySession === undefined ? 'null' : uuid(onlySession)})`,
+       ${only ? `${uuid(only.tenantId)}, ${uuid(only.sessionId)}` : 'null, null'})`,
   );
   return rows.map(toJob);
 }

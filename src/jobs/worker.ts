@@ -10,7 +10,7 @@ import { JOBS_CHANNEL } from './enqueue.ts';
 import { recordFailure } from './failure.ts';
 import { LeaseKeeper } from './leases.ts';
 import { type ConcurrencyLimits, writeLimits } from './limits.ts';
-import { claimJobs, handBack, requeueAll, type Sweep } from './queries.ts';
+import { claimJobs, handBack, requeueAll, type SessionKey, type Sweep } from './queries.ts';
 import { commitPersistently } from './retry-commit.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 import type { Job } from './types.ts';
@@ -19,7 +19,7 @@ export type WorkerOptions = {
   readonly database: Database;
   readonly handlers: JobHandlers;
   /** Works on this session alone; on every one that may run if absent. */
-  readonly sessionId?: string;
+  readonly session?: SessionKey;
   /** How many jobs run at once in this process. */
   readonly concurrency?: number;
   /** How many jobs one claim takes at most. */
@@ -49,10 +49,8 @@ const recovered = new WeakSet<Database>();
 /** Claims jobs, runs their handlers and settles them, until it is stopped. */
 export class Worker {
   readonly id = newId();
-  readonly #options: Required<
-    Omit<WorkerOptions, 'handlers' | 'database' | 'sessionId' | 'limits'>
-  >;
-  readonly #sessionId: string | undefined;
+  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database' | 'session' | 'limits'>>;
+  readonly #session: SessionKey | undefined;
   readonly #limits: ConcurrencyLimits | undefined;
   readonly #database: Database;
   readonly #handlers: JobHandlers;
@@ -67,7 +65,7 @@ export class Worker {
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
-  constructor({ database, handlers, sessionId, limits, ...rest }: WorkerOptions) {
+  constructor({ database, handlers, session, limits, ...rest }: WorkerOptions) {
     const defaults = {
       concurrency: 10,
       batch: 50,
@@ -79,7 +77,7 @@ export class Worker {
     this.#options = { ...defaults, ...rest };
     this.#database = database;
     this.#handlers = handlers;
-    this.#sessionId = sessionId;
+    this.#session = session;
     this.#limits = limits;
     this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
     this.#batch = new CompletionBatch(database, (lost) => {
@@ -144,7 +142,7 @@ export class Worker {
   async #claim(room: number): Promise<Job[]> {
     try {
       const { leaseMs, settings } = this.#options;
-      const only = this.#sessionId;
+      const only = this.#session;
       const sweep = this.#sweep();
       return await claimJobs(this.#database, this.id, room, leaseMs, sweep, only, settings);
     } catch (error) {

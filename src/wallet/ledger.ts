@@ -51,24 +51,12 @@ export async function removeLimit(
   projectId: string | null = null,
 ) {
   const wallet = [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency];
-  await tx.query('select open_account($1, $2, $3, $4, true)', wallet);
-  await tx.query(
-    `update accounts set unlimited = true
-     where tenant_id = $1 and kind = $2 and owner = $3 and currency = $4`,
-    wallet,
-  );
+  await tx.query('select remove_limit($1, $2, $3, $4)', wallet);
 }
 
 /** Sets the part of a limited wallet that may be spent without asking. */
 export async function setSpendingShare(tx: Transaction, tenantId: string, share: number) {
-  await tx.query(
-    `select open_account($1, 'user', '', currency, true) from unnest(array['USD', 'token']) as currency`,
-    [tenantId],
-  );
-  await tx.query(
-    `update accounts set spending_share = $2 where tenant_id = $1 and kind in ('user', 'project')`,
-    [tenantId, share],
-  );
+  await tx.query('select set_spending_share($1, $2)', [tenantId, share]);
 }
 
 export type Refund = {

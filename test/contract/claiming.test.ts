@@ -84,7 +84,7 @@ describeOnBoth('claiming', (kind) => {
     await other.enqueue(named('other'));
     const handlers = { EXECUTE: async () => {} };
     await withWorker(database, handlers, () => mine.settled({ mine: 'completed' }), {
-      sessionId: mine.sessionId,
+      session: mine,
     });
     expect(await other.statuses()).toEqual({ other: 'pending' });
     await finishAll();

@@ -42,6 +42,13 @@ const QUERIES: readonly [title: string, sql: string][] = [
      group by table_name, grantee order by table_name, grantee`,
   ],
   [
+    'grants of single columns',
+    `select format('%s.%s %s', c.relname, a.attname, a.attacl) from pg_attribute a
+     join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = 'public'::regnamespace and a.attacl is not null
+     order by c.relname, a.attnum`,
+  ],
+  [
     'triggers',
     `select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
      where not tgisinternal and c.relnamespace = 'public'::regnamespace

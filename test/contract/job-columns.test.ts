@@ -99,7 +99,7 @@ describeOnBoth('the row of a job', (kind) => {
       { PLAN },
       () => own.settled({ parent: 'failed', child: 'cancelled' }),
       {
-        sessionId: own.sessionId,
+        session: own,
         concurrency: 1,
       },
     );

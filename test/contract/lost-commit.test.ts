@@ -65,7 +65,7 @@ beforeAll(async () => {
 
 async function claimOne(run: Bench) {
   await run.enqueue(named('paid'));
-  const [job] = await claimJobs(database, newId(), 1, 60_000, 'leases', run.sessionId);
+  const [job] = await claimJobs(database, newId(), 1, 60_000, 'leases', run);
   return job!;
 }
 const results = (run: Bench) =>

@@ -492,38 +492,50 @@ tenants enabled=t forced=t
 users enabled=t forced=t
 
 -- policies
+accounts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 accounts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+budgets ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+call_pieces ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 documents tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+entries ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 entries tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+events ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 feedback tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+holds ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 holds tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+jobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+lanes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+model_calls ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+postings ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 projects tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_stages tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_versions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+sessions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+stage_runs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 tenants dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 tenants tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -531,38 +543,50 @@ users dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 
 -- grants
-accounts dialectic_app INSERT, SELECT, UPDATE
+accounts dialectic_app SELECT
+accounts dialectic_ledger INSERT, SELECT, UPDATE
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
 blobs dialectic_app INSERT, SELECT
-budgets dialectic_app DELETE, INSERT, SELECT, UPDATE
+budgets dialectic_app SELECT
+budgets dialectic_ledger DELETE, INSERT, SELECT, UPDATE
 call_pieces dialectic_app DELETE, INSERT, SELECT
+call_pieces dialectic_ledger DELETE, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
 concurrency_limits dialectic_worker DELETE, INSERT, SELECT, UPDATE
 contributions dialectic_app INSERT, SELECT
 documents dialectic_app INSERT, SELECT, UPDATE
-entries dialectic_app INSERT, SELECT
-events dialectic_app INSERT, SELECT
-events dialectic_worker INSERT, SELECT
+entries dialectic_app SELECT
+entries dialectic_ledger INSERT, SELECT
+events dialectic_app SELECT
+events dialectic_ledger INSERT
+events dialectic_worker SELECT
 feedback dialectic_app INSERT, SELECT
-holds dialectic_app INSERT, SELECT, UPDATE
+holds dialectic_app SELECT
+holds dialectic_ledger INSERT, SELECT, UPDATE
 jobs dialectic_app INSERT, SELECT, UPDATE
+jobs dialectic_ledger SELECT
 jobs dialectic_worker INSERT, SELECT, UPDATE
 lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
+lanes dialectic_ledger SELECT
 lanes dialectic_worker SELECT
 model_calls dialectic_app INSERT, SELECT, UPDATE
+model_calls dialectic_ledger SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_worker INSERT
-postings dialectic_app INSERT, SELECT
+postings dialectic_app SELECT
+postings dialectic_ledger INSERT, SELECT
 projects dialectic_app INSERT, SELECT, UPDATE
 recipe_stages dialectic_app INSERT, SELECT
 recipe_versions dialectic_app INSERT, SELECT
 resources dialectic_app DELETE, INSERT, SELECT
 sessions dialectic_app INSERT, SELECT, UPDATE
+sessions dialectic_ledger SELECT
 sessions dialectic_worker SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
+stage_runs dialectic_ledger SELECT
 stage_runs dialectic_worker SELECT, UPDATE
 store_epoch dialectic_app SELECT
 store_epoch dialectic_worker SELECT
@@ -570,6 +594,13 @@ tenants dialectic_app SELECT
 tenants dialectic_auth INSERT, SELECT
 users dialectic_app DELETE, INSERT, SELECT, UPDATE
 users dialectic_auth INSERT, SELECT
+
+-- grants of single columns
+events.tenant_id {dialectic_app=a/postgres,dialectic_worker=a/postgres}
+events.topic {dialectic_app=a/postgres,dialectic_worker=a/postgres}
+events.kind {dialectic_app=a/postgres,dialectic_worker=a/postgres}
+events.payload {dialectic_app=a/postgres,dialectic_worker=a/postgres}
+feedback.stage_run_id {dialectic_app=w/postgres}
 
 -- triggers
 CREATE TRIGGER accounts_follow BEFORE UPDATE ON public.accounts FOR EACH ROW WHEN (((pg_trigger_depth() = 0) AND ((old.balance <> new.balance) OR (old.entry_count <> new.entry_count)))) EXECUTE FUNCTION refuse_ledger_change()
@@ -794,7 +825,7 @@ AS $function$
   where c.tenant_id = of_tenant and c.parent_job_id = of_parent and c.counts and not c.continued
   group by c.step_key
 $function$
-CREATE OR REPLACE FUNCTION public.claim_due(for_worker uuid, of_sessions uuid[], share integer, room integer, lease interval)
+CREATE OR REPLACE FUNCTION public.claim_due(for_worker uuid, of_tenants uuid[], of_sessions uuid[], share integer, room integer, lease interval)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
 AS $function$
@@ -804,16 +835,17 @@ begin
       lease_token = gen_random_uuid(), lease_until = app_now() + lease,
       started_at = coalesce(j.started_at, app_now())
     where j.ctid = any (array(
-      select d.place from unnest(of_sessions) as s (id) cross join lateral (
+      select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
+      cross join lateral (
         select c.ctid as place from jobs c
-        where c.session_id = s.id and c.run_after <= app_now()
+        where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
           and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
         order by c.run_after, c.seq limit share for update skip locked) as d
       limit room))
     returning j.*;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval, only_session uuid)
+CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval, only_tenant uuid, only_session uuid)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -824,23 +856,27 @@ declare
   got int;
   sessions int;
   free uuid[];
+  free_tenants uuid[];
   limited uuid[];
+  limited_tenants uuid[];
   limited_first boolean;
-  one uuid;
 begin
   select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
-    coalesce(array_agg(d.id) filter (where d.is_limited), '{}')
-  into free, limited
+    coalesce(array_agg(d.tenant_id) filter (where not d.is_limited), '{}'),
+    coalesce(array_agg(d.id) filter (where d.is_limited), '{}'),
+    coalesce(array_agg(d.tenant_id) filter (where d.is_limited), '{}')
+  into free, free_tenants, limited, limited_tenants
   from (
-    select x.id, x.max_running is not null or exists (
+    select x.tenant_id, x.id, x.max_running is not null or exists (
       select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
     from sessions x
     where x.status = 'running' and x.gates = '{}'
-      and (only_session is null or x.id = only_session)
-      and exists (select from jobs j where j.session_id = x.id and j.run_after <= app_now()
+      and (only_session is null or (x.tenant_id = only_tenant and x.id = only_session))
+      and exists (select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+        and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
       and (x.max_running is null or x.max_running > (select count(*) from jobs j
-        where j.session_id = x.id and j.status = 'processing'))
+        where j.session_id = x.id and j.tenant_id = x.tenant_id and j.status = 'processing'))
     order by random() limit greatest(batch, 50)
   ) as d;
 
@@ -851,14 +887,16 @@ begin
   for turn in 1..4 loop
     exit when remaining <= 0 or sessions = 0;
     if limited_first = (turn % 2 = 1) then
-      foreach one in array limited loop
+      for at in 1..cardinality(limited) loop
         exit when remaining <= 0;
-        return query select * from claim_limited(for_worker, one, least(share, remaining), lease);
+        return query select * from claim_limited(
+          for_worker, limited_tenants[at], limited[at], least(share, remaining), lease);
         get diagnostics got = row_count;
         remaining := remaining - got;
       end loop;
     elsif cardinality(free) > 0 then
-      return query select * from claim_due(for_worker, free, share, remaining, lease);
+      return query select * from claim_due(
+        for_worker, free_tenants, free, share, remaining, lease);
       get diagnostics got = row_count;
       remaining := remaining - got;
     end if;
@@ -869,30 +907,33 @@ begin
   end loop;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_session uuid, room integer, lease interval)
+CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_tenant uuid, of_session uuid, room integer, lease interval)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
 AS $function$
 declare
-  of_tenant uuid;
   allowed int;
 begin
-  select x.tenant_id, x.max_running into of_tenant, allowed from sessions x
-    where x.id = of_session and x.status = 'running' and x.gates = '{}';
+  select x.max_running into allowed from sessions x where x.tenant_id = of_tenant
+    and x.id = of_session and x.status = 'running' and x.gates = '{}';
+  if not found then
+    return;
+  end if;
   if allowed is not null then
     perform 1 from sessions x where x.tenant_id = of_tenant and x.id = of_session
       for no key update skip locked;
     if not found then
       return;
     end if;
-    room := least(room, allowed - (select count(*) from jobs j
-      where j.session_id = of_session and j.status = 'processing'));
+    room := least(room, allowed - (select count(*) from jobs j where j.tenant_id = of_tenant
+      and j.session_id = of_session and j.status = 'processing'));
   end if;
   if room <= 0 then
     return;
   end if;
   if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
-    return query select * from claim_due(for_worker, array[of_session], room, room, lease);
+    return query select * from claim_due(
+      for_worker, array[of_tenant], array[of_session], room, room, lease);
     return;
   end if;
   if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
@@ -907,7 +948,7 @@ begin
       select j.id, j.run_after, j.seq, f.places,
         row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth
       from jobs j left join free f on f.key = j.concurrency_key
-      where j.session_id = of_session and j.run_after <= app_now()
+      where j.session_id = of_session and j.tenant_id = of_tenant and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
     ), due as (
       select j.id from jobs j
@@ -926,6 +967,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
  RETURNS boolean
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   hold holds := lock_hold(of_tenant, of_call, of_purpose);
@@ -1020,6 +1063,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.grant_funds(of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   of_content text := concat_ws('/', 'grant', of_project, of_currency, amount);
@@ -1161,6 +1206,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.hold_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, of_price jsonb DEFAULT NULL::jsonb, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
  RETURNS record
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   known holds;
@@ -1271,6 +1318,11 @@ CREATE OR REPLACE FUNCTION public.job_event_kind(from_status text, to_status tex
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (to_status = 'processing'::text) THEN 'job-started'::text WHEN (to_status = 'retrying'::text) THEN 'job-retried'::text WHEN ((to_status = 'completed'::text) AND is_continued) THEN 'job-continued'::text WHEN (to_status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])) THEN ('job-'::text || to_status) WHEN (from_status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN 'job-reopened'::text WHEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text])) THEN 'job-suspended'::text WHEN (from_status = 'processing'::text) THEN 'job-requeued'::text ELSE 'job-woken'::text END
+CREATE OR REPLACE FUNCTION public.ledger_owner()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (SELECT pg_roles.rolsuper FROM pg_roles WHERE (pg_roles.rolname = CURRENT_USER)) THEN 'dialectic_ledger'::name ELSE CURRENT_USER END
 CREATE OR REPLACE FUNCTION public.lock_budgets(of_tenant uuid, of_session uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1289,6 +1341,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
  RETURNS holds
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   hold holds;
@@ -1327,6 +1381,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
  RETURNS void
  LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
   select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
   order by a.currency = 'token', a.kind, a.owner for update
@@ -1358,11 +1414,9 @@ CREATE OR REPLACE FUNCTION public.notify_events()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if current_setting('dialectic.quiet', true) = 'on' then
-    return null;
+  if current_setting('dialectic.quiet', true) is distinct from 'on' then
+    perform pg_notify('dialectic_events', '');
   end if;
-  perform pg_notify('dialectic_events', tenant_id::text)
-    from (select distinct tenant_id from added) as tenants;
   return null;
 end
 $function$
@@ -1395,9 +1449,26 @@ begin
   execute format('grant %s on %I to %I', privileges, table_name, to_role);
 end
 $procedure$
+CREATE OR REPLACE PROCEDURE public.open_to_ledger(IN table_name text, IN privileges text)
+ LANGUAGE plpgsql
+AS $procedure$
+begin
+  execute format(
+    'create policy ledger_of_tenant on %I for all to %I '
+    'using (tenant_id = (select current_tenant())) '
+    'with check (tenant_id = (select current_tenant()))',
+    table_name, ledger_owner()
+  );
+  if ledger_owner() = 'dialectic_ledger' then
+    execute format('grant %s on %I to dialectic_ledger', privileges, table_name);
+  end if;
+end
+$procedure$
 CREATE OR REPLACE FUNCTION public.post_call(of_tenant uuid, of_call uuid, of_purpose text, cost_usd bigint, cost_tokens bigint, is_estimated boolean, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   hold holds := lock_hold(of_tenant, of_call, of_purpose);
@@ -1425,6 +1496,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.refund_call(of_tenant uuid, of_key text, of_posting bigint, back_usd bigint, back_tokens bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   of_content text := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
@@ -1517,6 +1590,18 @@ begin
   perform lock_budgets(hold.tenant_id, hold.session_id);
 end
 $function$
+CREATE OR REPLACE FUNCTION public.remove_limit(of_tenant uuid, of_kind text, of_owner text, of_currency text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform open_account(of_tenant, of_kind, of_owner, of_currency, true);
+  update accounts a set unlimited = true where a.tenant_id = of_tenant and a.kind = of_kind
+    and a.owner = of_owner and a.currency = of_currency;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.replayed_posting(of_tenant uuid, of_key text, of_content text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1556,6 +1641,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_owner uuid, of_currency text, of_amount bigint)
  RETURNS void
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
   perform open_account(of_tenant, 'user', '', 'USD', true);
@@ -1576,6 +1663,19 @@ begin
      where h.tenant_id = of_tenant and h.status = 'held'
        and is_within(of_tenant, h.session_id, of_scope, of_owner))
   on conflict (tenant_id, scope, owner_id, currency) do update set amount = excluded.amount;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.set_spending_share(of_tenant uuid, share double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform open_account(of_tenant, 'user', '', 'USD', true);
+  perform open_account(of_tenant, 'user', '', 'token', true);
+  update accounts a set spending_share = share
+  where a.tenant_id = of_tenant and a.kind in ('user', 'project');
 end
 $function$
 CREATE OR REPLACE FUNCTION public.settle_lanes(ended job_end[])
@@ -1630,6 +1730,8 @@ $function$
 CREATE OR REPLACE FUNCTION public.settle_left_holds(of_tenant uuid)
  RETURNS integer
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   wallets uuid[];

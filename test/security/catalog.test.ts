@@ -62,9 +62,11 @@ const RULES: readonly [rule: string, sql: string][] = [
        and relname <> all ($1) and not coalesce('security_invoker=true' = any (reloptions), false)`,
   ],
   [
-    'no function runs with the rights of its owner',
+    "no function runs with the rights of its owner but the ledger's, with a fixed search path",
     `select proname as offender from pg_proc
-     where pronamespace = 'public'::regnamespace and prosecdef and proname <> all ($1)`,
+     where pronamespace = 'public'::regnamespace and prosecdef and proname <> all ($1)
+       and not (pg_get_userbyid(proowner) = 'dialectic_ledger'
+         and 'search_path=public, pg_temp' = any (proconfig))`,
   ],
   [
     'no role of the program can log in, is a superuser or bypasses policies',

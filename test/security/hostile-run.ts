@@ -71,7 +71,8 @@ export async function runAgainst(place: Place, url: string, provider: object = {
   );
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
   const options = { pollMs: 20, settings: SETTINGS, log: () => {} };
-  const worker = new Worker({ database, handlers, sessionId, ...options });
+  const session = { tenantId: place.tenantId, sessionId };
+  const worker = new Worker({ database, handlers, session, ...options });
   await worker.start();
   try {
     const status = await untilOver(place, sessionId);

@@ -26,7 +26,7 @@ const HARMLESS: readonly Outcome[] = [0, 'access_denied'];
 const ACROSS_TENANTS: Record<string, Record<string, string>> = {
   dialectic_worker: {
     store_epoch: 'select',
-    events: 'select insert',
+    events: 'select',
     notices: 'insert',
     sessions: 'select update',
     lanes: 'select',

@@ -70,7 +70,7 @@ test('limits of a key hold even while another limit is being changed', () =>
     const change = await track.hold((tx) =>
       tx.query(`select 1 from concurrency_limits where key = 'b' for update`),
     );
-    const claim = `select id from claim_jobs('${newId()}', 4, interval '1 minute', null)`;
+    const claim = `select id from claim_jobs('${newId()}', 4, interval '1 minute', null, null)`;
     const first = await track.hold((tx) => tx.query(claim));
     await change();
     const second = await track.hold((tx) => tx.query(claim));
