@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.long.test.ts'],
     globalSetup: ['test/global-setup.ts'],
+    setupFiles: ['test/setup.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

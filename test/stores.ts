@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { type OpenOptions, openDatabase, type StoreLocation } from '../src/db/open.ts';
 import { createTenant, type Identity } from '../src/db/tenants.ts';
@@ -10,10 +10,14 @@ import { createDatabase, SERVER_TEMPLATE } from './postgres-server.ts';
 
 export type StoreKind = 'embedded' | 'server';
 
-const cleanups: (() => unknown)[] = [];
-afterAll(async () => {
+let cleanups: (() => unknown)[] = [];
+
+/** Does what the test file asked for; test/setup.ts calls it after each one. */
+export async function cleanUpAfterTheFile(): Promise<void> {
   const failures: unknown[] = [];
-  for (const cleanUp of cleanups.toReversed()) {
+  const asked = cleanups.toReversed();
+  cleanups = [];
+  for (const cleanUp of asked) {
     try {
       await cleanUp();
     } catch (error) {
@@ -21,7 +25,7 @@ afterAll(async () => {
     }
   }
   if (failures.length > 0) throw failures[0];
-});
+}
 
 /** Runs after the test file, the latest first; vitest ignores an `afterAll` inside of a test. */
 export function afterTheFile(cleanUp: () => unknown): void {
