@@ -205,6 +205,16 @@ describe('deadlines', () => {
   });
 });
 
+test('a finding that the ledger calls decided is answered, whatever later documents say', () => {
+  const undecided = (plan: RawPlan): void => void plan.decisions.splice(0);
+  expect(check(undecided)).toEqual(['finding_unanswered F2']);
+  const decided = (plan: RawPlan): void => {
+    undecided(plan);
+    plan.findings[1]!['decision'] = 'taken up: the page is printed in the shop';
+  };
+  expect(check(decided)).toEqual([]);
+});
+
 test('cycles are named from their smallest id on, each once', () => {
   const graph = new Map([
     ['A', ['B']],

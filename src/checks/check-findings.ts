@@ -3,7 +3,7 @@ import type { Plan } from './plan.ts';
 import { type Problem, quote } from './problem.ts';
 import type { Decision } from './types.ts';
 
-/** Heavy findings that no decision and no work item answers. */
+/** Heavy findings that no decision, of the ledger or of a document, and no work item answers. */
 export function checkFindings(plan: Plan): Problem[] {
   const { findings, decisions } = plan.input;
   const answered = new Set([
@@ -12,7 +12,9 @@ export function checkFindings(plan: Plan): Problem[] {
       .filter(({ decision }) => decision !== '')
       .flatMap((one) => one.findings.map(idKey)),
   ]);
-  const open = findings.filter(({ id, weight }) => weight === 'heavy' && !answered.has(idKey(id)));
+  const open = findings.filter(
+    ({ id, weight, decided }) => weight === 'heavy' && decided === '' && !answered.has(idKey(id)),
+  );
   return [...new Map(open.map((finding) => [idKey(finding.id), finding])).values()].map(
     ({ id, claim, remedy, option }): Problem => {
       const proposed = remedy === '' ? '' : ` Proposed: ${quote(remedy)}.`;

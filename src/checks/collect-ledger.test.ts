@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Contract } from '../recipe/types.ts';
 import { collectLedger, type LedgerDocument } from './collect-ledger.ts';
 
-const list = (kind: 'findings' | 'decisions', ...fields: string[]) => ({
+const list = (kind: 'findings' | 'decisions' | 'work_items', ...fields: string[]) => ({
   type: 'array',
   'x-records': kind,
   items: {
@@ -17,7 +17,7 @@ const contractOf = (properties: Contract['properties']): Contract => ({
 });
 
 const LEDGER = contractOf({
-  findings: list('findings', 'id', 'claim', 'weight', 'source', 'by', 'decision'),
+  findings: list('findings', 'id', 'claim', 'weight', 'source', 'by', 'decision', 'work'),
 });
 const CRITIQUE = contractOf({ found: list('findings', 'id', 'claim', 'weight') });
 const DECIDING = contractOf({ decided: list('decisions', 'finding', 'decision', 'where', 'why') });
@@ -68,6 +68,21 @@ describe('the ledger of findings', () => {
       'rejected: A phone call is enough.',
       undefined,
     ]);
+  });
+
+  test('says which work items carry a finding out', () => {
+    const planned: LedgerDocument = {
+      ...critique('x/a'),
+      contract: contractOf({ work: list('work_items', 'id', 'findings') }),
+      content: {
+        work: [
+          { id: 'W3', findings: ['F2'] },
+          { id: 'W4', findings: 'F1, F-2' },
+        ],
+      },
+    };
+    const { findings } = collectLedger(LEDGER, [critique('x/a', 'One.', 'Two.'), planned]);
+    expect((findings as { work?: string }[]).map(({ work }) => work)).toEqual(['W4', 'W3, W4']);
   });
 
   test('takes from a ballot only what is about the plan that the ledger is about', () => {

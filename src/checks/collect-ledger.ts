@@ -2,6 +2,7 @@ import type { Contract, ContractNode, RecordKind } from '../recipe/types.ts';
 import { collectRecords, type RawRecord } from './collect-records.ts';
 import { idKey } from './ids.ts';
 import { readDecision } from './read-ledger.ts';
+import { readWorkItem } from './read-records.ts';
 import type { Decision } from './types.ts';
 
 /** A document whose records are collected, with who wrote it. */
@@ -64,12 +65,21 @@ function numberFindings(
   const decisions = documents.flatMap(({ contract, content }) =>
     collectRecords(contract, content, 'decisions').map(readDecision),
   );
+  const items = documents.flatMap(({ contract, content }) =>
+    collectRecords(contract, content, 'work_items').map(readWorkItem),
+  );
   return found
     .filter(({ claim }) => typeof claim === 'string' && claim.trim() !== '')
     .map((raw, index): RawRecord => {
       const id = `F${index + 1}`;
       const own = decisions.filter(({ findings }) => findings.some((one) => idKey(one) === id));
-      return { ...raw, id, ...(own.length > 0 && { decision: own.map(sayDecision).join('; ') }) };
+      const work = items.filter(({ findings }) => findings.some((one) => idKey(one) === id));
+      return {
+        ...raw,
+        id,
+        ...(own.length > 0 && { decision: own.map(sayDecision).join('; ') }),
+        ...(work.length > 0 && { work: work.map((item) => item.id).join(', ') }),
+      };
     });
 }
 

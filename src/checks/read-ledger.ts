@@ -12,6 +12,7 @@ export function readFinding(raw: RawRecord): Finding {
     weight: readWeight(readText(raw['weight'])),
     remedy: readText(raw['remedy']),
     option: readText(raw['option']),
+    decided: readText(raw['decision']),
   };
 }
 

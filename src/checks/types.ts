@@ -64,6 +64,8 @@ export type Finding = {
   readonly remedy: string;
   /** Label of the plan or proposal that it concerns. */
   readonly option: string;
+  /** What an earlier document decided on it; empty where none did. */
+  readonly decided: string;
 };
 
 export type Decision = {

@@ -14,7 +14,10 @@ export type ResultFile = {
   readonly path: string;
 };
 
-/** Puts the results into their folders; each names the record that it was copied from. */
+/**
+ * Puts the results into their folders; each names the record that it was copied from. What the
+ * result stage made without a folder is for looking up: the first page leads to its record.
+ */
 export function addResults(
   session: SessionView,
   rows: readonly DocumentRow[],
@@ -24,8 +27,11 @@ export function addResults(
   return session.process.results.flatMap((ref) => {
     const found = findResult(session, rows, ref);
     const record = documents.find(({ id }) => id === found?.id)?.path;
-    if (!ref.folder || !found?.markdown || !record || isBlank(found.content)) return [];
+    if (!found?.markdown || !record || isBlank(found.content)) return [];
     const title = titleOf(session, ref);
+    if (!ref.folder) {
+      return ref.stage === session.process.resultStage ? [{ title, path: record }] : [];
+    }
     const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
     const path = constructPath({ kind: 'result', folder: ref.folder, name });
     const { text } = splitFrontMatter(found.markdown);
