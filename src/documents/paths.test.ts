@@ -226,3 +226,48 @@ describe('random identities', { timeout: 30_000 }, () => {
     );
   });
 });
+
+describe('names that are too long', () => {
+  const long = 'é'.repeat(400);
+  const model = `openrouter/${'vendor-'.repeat(40)}large`;
+  const relation = {
+    kind: 'from' as const,
+    sources: [1, 2, 3].map((n) => ({ model: `${model}${n}`, copy: n })),
+  };
+  const places: readonly FileIdentity[] = [
+    { kind: 'user_prompt', name: long },
+    { kind: 'export', name: long },
+    { kind: 'pending', name: `${long}.md` },
+    { kind: 'general_resource', name: `${long}/${long}.md` },
+    { kind: 'result', folder: long, name: long },
+    { kind: 'seed_prompt', ...place, stage: long },
+    { kind: 'stage_feedback', ...place, stage: long },
+    { kind: 'document', ...work, author: { model, copy: 2 }, relation, format: 'md' },
+    { kind: 'prompt', ...work, documentKey: long, relation, continuation: 12_345 },
+    { kind: 'raw_response', ...work, author: { model, copy: 12 }, relation, continuation: 1 },
+  ];
+
+  test.each(places)('$kind fits into 255 bytes and is read back as it is', (identity) => {
+    const path = constructPath(identity);
+    for (const part of path.split('/')) expect(Buffer.byteLength(part)).toBeLessThanOrEqual(255);
+    expect(path.isWellFormed()).toBe(true);
+    expect(constructPath(deconstructPath(path))).toBe(path);
+    expect(deconstructPath(path).kind).toBe(identity.kind);
+  });
+
+  test('stay different, also where they differ only at their end', () => {
+    const paths = ['a', 'b', '%'].map((end) =>
+      constructPath({ kind: 'pending', name: `${long}${end}.md` }),
+    );
+    expect(new Set(paths).size).toBe(3);
+    const names = [1, 2].map((n) =>
+      constructPath({
+        kind: 'document',
+        ...work,
+        author: { model: `${model}${n}`, copy: 1 },
+        format: 'md',
+      }),
+    );
+    expect(new Set(names).size).toBe(2);
+  });
+});

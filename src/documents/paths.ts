@@ -1,5 +1,15 @@
 import { DialecticError } from '../platform/errors.ts';
-import { decodeName, encodeKey, encodeName, encodeToken, escapeFirst } from './path-names.ts';
+import {
+  byteLength,
+  decodeName,
+  encodeKey,
+  encodeName,
+  encodeToken,
+  escapeFirst,
+  MOST_BYTES,
+  shortenFile,
+  shortenName,
+} from './path-names.ts';
 
 /** A participant: a model, and which of the participants with that model, from 1. */
 export type Author = { readonly model: string; readonly copy: number };
@@ -68,39 +78,57 @@ export function constructPath(identity: FileIdentity): string {
       return 'project_settings.json';
     case 'user_prompt': {
       const name = encodeName(identity.name);
-      return `${name === 'project_readme' ? escapeFirst(name) : name}.md`;
+      // Some file systems do not tell small letters from capitals.
+      const isTaken = name.toLowerCase() === 'project_readme';
+      return shortenFile(`${isTaken ? escapeFirst(name) : name}.md`);
     }
     case 'export':
-      return `${encodeName(identity.name)}.zip`;
+      return shortenFile(`${encodeName(identity.name)}.zip`);
     case 'general_resource':
     case 'pending':
     case 'current':
     case 'complete':
-      return [FOLDERS[identity.kind], ...identity.name.split('/').map(encodeName)].join('/');
+      return [FOLDERS[identity.kind], ...identity.name.split('/').map(encodePart)].join('/');
     case 'result': {
       const folder = encodeName(identity.folder);
       const taken =
         Object.values<string>(FOLDERS).includes(folder) || folder.startsWith('session_');
-      return `${taken ? escapeFirst(folder) : folder}/${encodeName(identity.name)}.md`;
+      const place = shortenFile(taken ? escapeFirst(folder) : folder);
+      return `${place}/${shortenFile(`${encodeName(identity.name)}.md`)}`;
     }
     case 'contents':
-      return `session_${encodeName(identity.session)}/contents.md`;
+      return `session_${shortenName(encodeName(identity.session), LONGEST_STAGE)}/contents.md`;
     case 'seed_prompt':
       return `${stageFolder(identity)}/seed_prompt.md`;
     case 'stage_feedback':
-      return `${stageFolder(identity)}/user_feedback_${encodeName(identity.stage)}.md`;
+      return `${stageFolder(identity)}/user_feedback_${encodeStage(identity.stage)}.md`;
     default:
       return `${stageFolder(identity)}/${workFile(identity)}`;
   }
 }
 
-function stageFolder(place: StagePlace): string {
-  const { session, iteration, stageNumber, stage } = place;
-  return `session_${encodeName(session)}/iteration_${iteration}/${stageNumber}_${encodeName(stage)}`;
+/** Room for the words around the name of a stage, in its folder and in its feedback's file. */
+const LONGEST_STAGE = 200;
+
+const encodeStage = (stage: string): string => shortenName(encodeName(stage), LONGEST_STAGE);
+const encodePart = (part: string): string => shortenFile(encodeName(part));
+
+function stageFolder({ session, iteration, stageNumber, stage }: StagePlace): string {
+  const folder = `session_${shortenName(encodeName(session), LONGEST_STAGE)}`;
+  return `${folder}/iteration_${iteration}/${stageNumber}_${encodeStage(stage)}`;
 }
 
+/** Bytes for each part of a name that would be too long as a whole; all of them fit together. */
+const SHORT_PARTS = { author: 40, key: 72 };
+
+/** Where the whole name is too long, its parts are shortened one by one, so that it still reads. */
 function workFile(work: WorkIdentity): string {
-  const name = workName(work);
+  const whole = nameWorkFile(work, workName(work));
+  const name = whole.slice(whole.lastIndexOf('/') + 1);
+  return byteLength(name) <= MOST_BYTES ? whole : nameWorkFile(work, workName(work, SHORT_PARTS));
+}
+
+function nameWorkFile(work: WorkIdentity, name: string): string {
   switch (work.kind) {
     case 'contribution':
       return `${name}.md`;
@@ -124,19 +152,33 @@ function workFile(work: WorkIdentity): string {
 const turn = (continuation: number | null): string =>
   continuation === null ? '' : `_continuation_${continuation}`;
 
-function workName({ author, relation, attempt, documentKey }: Work): string {
-  const parts = [authorToken(author), ...relationTokens(relation), String(attempt)];
-  return `${parts.join('_')}_${encodeKey(documentKey)}`;
+const UNLIMITED = { author: Number.POSITIVE_INFINITY, key: Number.POSITIVE_INFINITY };
+
+function workName({ author, relation, attempt, documentKey }: Work, most = UNLIMITED): string {
+  const parts = [
+    authorToken(author, most.author),
+    ...relationTokens(relation, most.author),
+    String(attempt),
+  ];
+  return `${parts.join('_')}_${shortenName(encodeKey(documentKey), most.key)}`;
 }
 
-const authorToken = ({ model, copy }: Author): string =>
-  copy === 1 ? encodeToken(model) : `${encodeToken(model)}+${copy}`;
+function authorToken({ model, copy }: Author, most: number): string {
+  const token = shortenName(encodeToken(model), most);
+  return copy === 1 ? token : `${token}+${copy}`;
+}
 
-function relationTokens(relation: Relation | null): string[] {
+/** Of a merge of many, the file names the first two and stands for the rest by a digest. */
+function relationTokens(relation: Relation | null, most: number): string[] {
   if (relation === null) return [];
-  if (relation.kind === 'critiquing') return ['critiquing', authorToken(relation.source)];
-  if (relation.kind === 'reducing') return ['reducing', encodeToken(relation.sourceId)];
-  return ['from', relation.sources.map(authorToken).join('_and_')];
+  if (relation.kind === 'critiquing') return ['critiquing', authorToken(relation.source, most)];
+  if (relation.kind === 'reducing') {
+    return ['reducing', shortenName(encodeToken(relation.sourceId), most)];
+  }
+  const names = relation.sources.map((source) => authorToken(source, most));
+  const [first = '', ...others] = names;
+  if (others.length < 2 || most === UNLIMITED.author) return ['from', names.join('_and_')];
+  return ['from', `${first}_and_${shortenName(others.join('-').replaceAll('+', '%2B'), most)}`];
 }
 
 const AUTHOR = '[^_+/]+(?:\\+\\d+)?';

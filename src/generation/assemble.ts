@@ -122,10 +122,17 @@ function packDocuments(inputs: readonly JobInput[]): string {
 }
 
 function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembly): string {
-  const byName: Record<string, PromptInput[]> = {};
-  for (const { name, label, stage: from, document_key, title } of inputs) {
-    (byName[name] ??= []).push({ label, stage: from, document_key, title });
-  }
+  const grouped = Map.groupBy(inputs, ({ name }) => name);
+  const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
+    name,
+    own.map(({ label, stage: from, document_key, title }) => ({
+      label,
+      stage: from,
+      document_key,
+      title,
+    })),
+  ]);
+  const byName = Object.fromEntries(named);
   const header = inputs.find(({ type }) => type === 'header_context');
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,

@@ -59,5 +59,5 @@ function copyOnly({ planned, stage, step, inputs }: Assembly): Content {
   }
   const { properties } = contractOf(stage, step)!;
   const entries = Object.entries(only.content as Content);
-  return Object.fromEntries(entries.filter(([key]) => key in properties));
+  return Object.fromEntries(entries.filter(([key]) => Object.hasOwn(properties, key)));
 }

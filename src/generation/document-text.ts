@@ -1,4 +1,5 @@
 import { humanise, toMarkdown } from '../recipe/markdown-blocks.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
 import type { InputType, Process, Stage, Step } from '../recipe/types.ts';
 import { renderDocument } from './render-document.ts';
 
@@ -21,6 +22,6 @@ export function documentText(
   const { context_for_documents: guidance, ...notes } = content;
   const shown = type === 'header_context' && guidance !== undefined ? notes : content;
   return Object.entries(shown)
-    .map(([key, value]) => `## ${humanise(key)}\n\n${toMarkdown(value, 3)}`)
+    .map(([key, value]) => `## ${safeInline(humanise(key))}\n\n${toMarkdown(value, 3)}`)
     .join('\n\n');
 }

@@ -38,7 +38,7 @@ function factsOf(run: NewRun): PromptFacts {
   const { name, domain, brief, resources = [], process } = run;
   const texts: Record<string, string> = {};
   for (const { kind, text } of resources) {
-    texts[kind] = texts[kind] ? `${texts[kind]}\n\n${text}` : text;
+    texts[kind] = Object.hasOwn(texts, kind) ? `${texts[kind]}\n\n${text}` : text;
   }
   return {
     userRequest: brief,

@@ -13,7 +13,7 @@ export function fillFields(node: ContractNode, value: unknown, values: FillValue
   const filled: Record<string, unknown> = { ...value };
   for (const [key, child] of Object.entries(node.properties)) {
     if (child['x-fill']) filled[key] = values[child['x-fill']];
-    else if (key in filled) filled[key] = fillFields(child, filled[key], values);
+    else if (Object.hasOwn(filled, key)) filled[key] = fillFields(child, filled[key], values);
     else if (reserves(child)) filled[key] = fillFields(child, {}, values);
   }
   return filled;

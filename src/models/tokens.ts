@@ -81,5 +81,6 @@ function countSliced(text: string, countPlain: (text: string) => number): number
 
 function safetyOf(model: string): number {
   if (model.includes('claude')) return ANTHROPIC_SAFETY;
-  return SAFETY[parseModelId(model).provider] ?? OTHER_SAFETY;
+  const { provider } = parseModelId(model);
+  return (Object.hasOwn(SAFETY, provider) ? SAFETY[provider] : undefined) ?? OTHER_SAFETY;
 }

@@ -38,12 +38,12 @@ export function expectedCounts(
       return { stage: stage.key, step: step.key, documentKey, calls, renders };
     }),
   );
-  const byStage: Record<string, number> = {};
-  for (const step of steps) byStage[step.stage] = (byStage[step.stage] ?? 0) + step.calls;
+  const byStage = new Map<string, number>();
+  for (const { stage, calls } of steps) byStage.set(stage, (byStage.get(stage) ?? 0) + calls);
   return {
     calls: steps.reduce((sum, step) => sum + step.calls, 0),
     renders: steps.reduce((sum, step) => sum + step.renders, 0),
-    byStage,
+    byStage: Object.fromEntries(byStage),
     steps,
   };
 }

@@ -49,7 +49,7 @@ export function renderLiquid(
   file: string,
   scope: object,
 ): string {
-  const text = partials[file];
+  const text = Object.hasOwn(partials, file) ? partials[file] : undefined;
   if (text === undefined) {
     throw new DialecticError('recipe_invalid', `The recipe has no file ${file}.`, {
       details: { file },

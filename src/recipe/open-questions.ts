@@ -35,7 +35,8 @@ export function gatherOpenQuestions(
   }
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, child]) => {
-    const node = contract?.properties?.[key];
+    const known = contract?.properties ?? {};
+    const node = Object.hasOwn(known, key) ? known[key] : undefined;
     if (!(node?.['x-asks'] ?? ASKS.test(key))) {
       return gatherOpenQuestions(child, node, [...where, humanise(key)]);
     }

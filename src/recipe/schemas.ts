@@ -40,7 +40,8 @@ const record = (
 });
 const key = (description: string): JsonSchema => ({
   type: 'string',
-  pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}_.-]*$',
+  // Names of files are made of keys; 100 characters leave room for the rest of the name.
+  pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}_.-]{0,99}$',
   description,
 });
 const file = (folder: string, ending: string, description: string): JsonSchema => ({

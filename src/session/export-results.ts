@@ -1,3 +1,4 @@
+import { createFreeNames } from '../documents/free-names.ts';
 import { splitFrontMatter } from '../documents/front-matter.ts';
 import { constructPath } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
@@ -24,6 +25,7 @@ export function addResults(
   documents: readonly ExportedDocument[],
   files: Map<string, string>,
 ): ResultFile[] {
+  const free = createFreeNames();
   return session.process.results.flatMap((ref) => {
     const found = findResult(session, rows, ref);
     const record = documents.find(({ id }) => id === found?.id)?.path;
@@ -32,7 +34,8 @@ export function addResults(
     if (!ref.folder) {
       return ref.stage === session.process.resultStage ? [{ title, path: record }] : [];
     }
-    const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+    const words = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+    const name = free(`${ref.folder}/${words}`, found.id).slice(ref.folder.length + 1);
     const path = constructPath({ kind: 'result', folder: ref.folder, name });
     const { text } = splitFrontMatter(found.markdown);
     const link = `[Its record](../${encodeURI(record)}) says who wrote it, from what.`;
@@ -86,18 +89,19 @@ export function addWorkItems(
     const plan = findResult(session, rows, workItems);
     if (!plan) continue;
     const items = readWorkItems(workItems, plan.content);
+    const free = createFreeNames();
     for (const { id, title, item } of items) {
       const facts = Object.entries(item)
         .filter(([key]) => key !== workItems.id && key !== workItems.title)
         .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0));
       const brief = facts.flatMap(([key, value]) => {
         const words = shortText(value);
-        return words === null ? [] : [`- ${humanise(key)}: ${safeInline(words)}`];
+        return words === null ? [] : [`- ${safeInline(humanise(key))}: ${safeInline(words)}`];
       });
       const parts = facts
         .filter(([, value]) => shortText(value) === null)
-        .map(([key, value]) => `## ${humanise(key)}\n\n${toMarkdown(value, 3)}`);
-      const name = `${id}.md`.replaceAll('/', '-');
+        .map(([key, value]) => `## ${safeInline(humanise(key))}\n\n${toMarkdown(value, 3)}`);
+      const name = free(`${id.replaceAll('/', '-')}.md`, id);
       const head = [`# ${safeInline(`${id} ${title}`)}`, brief.join('\n')].filter(Boolean);
       const text = `${[...head, ...parts].join('\n\n')}\n`;
       files.set(constructPath({ kind: 'pending', name }), text);

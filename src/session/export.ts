@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
+import { createFreeNames } from '../documents/free-names.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
@@ -220,11 +221,14 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   );
 }
 
-/** The same model may take part twice; its second lane is its copy 2. */
+/** A slash would make a folder. */
+const nameModel = ({ model }: SessionLane): string => model.replaceAll('/', '-');
+
+/** The same model may take part twice; its second lane is its copy 2, as for `a/b` and `a-b`. */
 function authorOf(session: SessionView, laneId: string): Author {
   const lane = session.lanes.find((one) => one.id === laneId)!;
-  const same = session.lanes.filter((one) => one.model === lane.model);
-  const model = lane.model.replaceAll('/', '-');
+  const model = nameModel(lane);
+  const same = session.lanes.filter((one) => nameModel(one) === model);
   return { model, copy: same.indexOf(lane) + 1 };
 }
 
@@ -280,13 +284,15 @@ async function addProject(
   const path = constructPath({ kind: 'project_settings' });
   files.set(path, `${JSON.stringify(settings, null, 2)}\n`);
   const resources = await tx.query<{ kind: string; name: string; blob_hash: string }>(
-    'select kind, name, blob_hash from resources where tenant_id = $1 and project_id = $2',
+    `select kind, name, blob_hash from resources where tenant_id = $1 and project_id = $2
+     order by id`,
     [tenantId, projectId],
   );
+  const free = createFreeNames();
   for (const resource of resources) {
-    const file = `${resource.kind}/${resource.name}`;
+    const name = free(`${resource.kind}/${resource.name}`, resource.blob_hash);
     const text = await readBlob(tx, tenantId, resource.blob_hash);
-    files.set(constructPath({ kind: 'general_resource', name: file }), text);
+    files.set(constructPath({ kind: 'general_resource', name }), text);
   }
 }
 

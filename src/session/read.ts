@@ -113,7 +113,7 @@ export async function readFacts(tx: Transaction, session: SessionView): Promise<
   );
   const resources: Partial<Record<ResourceKind, string>> = {};
   for (const { kind, body } of rows) {
-    resources[kind] = resources[kind] ? `${resources[kind]}\n\n${body}` : body;
+    resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${body}` : body;
   }
   const domain = project!.domain ?? '';
   return {

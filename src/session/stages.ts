@@ -77,7 +77,8 @@ export async function readStageLanes(
      where j.tenant_id = $1 and j.session_id = $2 and j.role = 'lane' and r.iteration = $3`,
     [session.tenantId, session.id, session.iteration],
   );
-  const lanes: Record<string, string[]> = {};
+  // A stage may be called `constructor`, which every other object has already.
+  const lanes = Object.create(null) as Record<string, string[]>;
   for (const row of rows) (lanes[row.stage_key] ??= []).push(row.lane_id);
   return lanes;
 }

@@ -1,8 +1,13 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { loadProcess } from '../../src/recipe/validate.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readFacts, readSession } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
+import { documentedExample } from '../recipes/documented-example.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped } from './trivial.ts';
 
@@ -75,6 +80,51 @@ describeOnBoth('a project', (kind) => {
     expect(readme).toContain('## Other sessions of this project');
     expect(readme).toContain(`session_${one.sessionId.slice(-12)}/`);
     await runUntil(database, { tenantId, sessionId: one.sessionId }, 'awaiting_review');
+  }, 120_000);
+
+  test('exports every name that it was given to a file of its own', async () => {
+    const long = 'x'.repeat(300);
+    const models = [`x/${long}`, 'a/b', 'a-b'];
+    const resources = ['one', 'two'].map((text) => ({ ...material, text }));
+    const { sessionId } = await start({
+      project: `Project ${long}`,
+      brief: 'Open?',
+      models,
+      resources: [...resources, { ...material, name: `${long}.md`, text: 'three' }],
+    });
+    await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
+    const { files, documents } = await database.asTenant(tenantId, async (tx) =>
+      exportSession(tx, await readSession(tx, tenantId, sessionId)),
+    );
+    const folder = await mkdtemp(join(tmpdir(), 'names-'));
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text, { flag: 'wx' });
+    }
+    const texts = [...files]
+      .filter(([path]) => path.startsWith('general_resource/'))
+      .map(([, text]) => text);
+    expect(texts.toSorted()).toEqual(['one', 'three', 'two']);
+    const data = documents.map(({ dataPath }) => dataPath);
+    expect(new Set(data).size).toBe(data.length);
+    expect(data.every((path) => files.has(path))).toBe(true);
+    await rm(folder, { recursive: true });
+  }, 120_000);
+
+  test('runs a stage that is called as something that every object has', async () => {
+    const rename = (given: string) => given.replaceAll(/\bpropose\b/g, 'constructor');
+    const files = [...documentedExample()].map(([path, text]) => [rename(path), rename(text)]);
+    const { sessionId } = await start({
+      project: 'constructor',
+      brief: 'Open?',
+      process: loadProcess(new Map(files as [string, string][])),
+      untilStage: 'constructor',
+    });
+    await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
+    const { documents } = await database.asTenant(tenantId, async (tx) =>
+      exportSession(tx, await readSession(tx, tenantId, sessionId)),
+    );
+    expect(documents.map(({ stage }) => stage)).toEqual(['constructor']);
   }, 120_000);
 
   test.each<[string, Partial<NewRun>]>([

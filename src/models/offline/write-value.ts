@@ -82,7 +82,8 @@ export function writeRecord(desk: Desk, place: Place): Record<string, unknown> {
   const names = [...new Set([...Object.keys(properties), ...required])];
   const record: Record<string, unknown> = {};
   for (const name of names) {
-    const schema = properties[name] ?? { type: 'string' };
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = own ?? { type: 'string' };
     if (isLeftOut(schema, required.includes(name), desk)) continue;
     const section = toSection(name, schema, place.section);
     const inner = { name, schema, section, focus: place.focus, siblings: names };
