@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { withoutControls } from '../platform/plain-text.ts';
 import { approveStage } from '../session/advance.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
 import { readSession } from '../session/read.ts';
@@ -56,5 +57,5 @@ export async function askQuestions(
 
 function promptFor({ question, assumption }: Question, at: number, count: number): string {
   const otherwise = assumption === null ? 'Enter leaves it open' : `Enter for: ${assumption}`;
-  return `\nQuestion ${at} of ${count}: ${question}\n  ${otherwise}\n> `;
+  return withoutControls(`\nQuestion ${at} of ${count}: ${question}\n  ${otherwise}\n> `);
 }

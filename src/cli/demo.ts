@@ -15,6 +15,7 @@ import { loadProcess } from '../recipe/validate.ts';
 import { startRun } from '../session/start.ts';
 import { readBrief } from './brief.ts';
 import { driveSession } from './drive.ts';
+import { printResult, tell } from './output.ts';
 
 const MODELS = ['offline/builder', 'offline/skeptic'];
 const BRIEF = fileURLToPath(new URL('../../examples/bakery.md', import.meta.url));
@@ -41,7 +42,7 @@ export function demoCommand(): Command {
           }),
           models: MODELS,
         });
-        process.stderr.write(`${OFFLINE_NOTICE}\n`);
+        tell(OFFLINE_NOTICE);
         const store = { database, tenantId };
         const config = readModelsConfig({});
         const result = await driveSession(store, { sessionId, out, concurrency: 4, config });
@@ -56,7 +57,7 @@ export function demoCommand(): Command {
           `  ${join(out, 'project_readme.md')}`,
           ...['decide', 'build', 'Pending'].map((folder) => `  ${join(out, folder)}`),
         ];
-        process.stdout.write(`${lines.join('\n')}\n`);
+        printResult(false, result, lines);
       } finally {
         await database.close();
         await rm(data, { recursive: true, force: true });

@@ -13,6 +13,7 @@ import { readSession } from '../session/read.ts';
 import type { NewRun } from '../session/start.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
 import type { BudgetOptions } from './budget.ts';
+import { tell } from './output.ts';
 import { carryOut, requireCompleted } from './run.ts';
 import { withStore } from './store.ts';
 
@@ -123,5 +124,3 @@ export async function requireEmptyFolder(folder: string): Promise<void> {
   if (!existsSync(folder) || (await readdir(folder)).length === 0) return;
   throw new DialecticError('folder_occupied', `${folder} is not empty.`);
 }
-
-export const tell = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -18,10 +18,9 @@ import {
   requireEmptyFolder,
   takeDebate,
   takeSingle,
-  tell,
 } from './eval-sides.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
-import { printResult } from './output.ts';
+import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
 
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */

@@ -8,7 +8,7 @@ import { evalCommand } from './eval.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { noticesCommand } from './notices.ts';
-import { reportFailure } from './output.ts';
+import { reportFailure, tell } from './output.ts';
 import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
@@ -25,6 +25,7 @@ const program = new Command('dialectic')
   .description('Language models debate a brief and leave a folder of planning documents.')
   .version(version)
   .exitOverride()
+  .configureOutput({ writeErr: (text) => tell(text.trimEnd()) })
   .addCommand(runCommand())
   .addCommand(estimateCommand())
   .addCommand(resumeCommand())

@@ -1,18 +1,26 @@
 import { type DialecticError, toDialecticError } from '../platform/errors.ts';
+import { toPlainJson, withoutControls } from '../platform/plain-text.ts';
 
-/** Results go to stdout: as JSON where the caller asked for it, else as lines for people. */
+/**
+ * Results go to stdout: as JSON where the caller asked for it, else as lines for people. What models,
+ * providers and recipes wrote is among them, so that nothing a terminal acts on may pass.
+ */
 export function printResult(json: boolean, value: unknown, lines: readonly string[]): void {
-  process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`);
+  const text = json ? toPlainJson(value) : withoutControls(lines.join('\n'));
+  process.stdout.write(`${text}\n`);
 }
+
+/** Says something while the work goes on: on stderr, a line at a time. */
+export const tell = (line: string): void => void process.stderr.write(`${withoutControls(line)}\n`);
 
 /** Tells what went wrong and what to do, and leaves with the code's exit status. */
 export function reportFailure(thrown: unknown, json: boolean): void {
   const error = toDialecticError(thrown);
-  process.stderr.write(json ? `${JSON.stringify({ error })}\n` : describeFailure(error));
+  tell(json ? toPlainJson({ error }) : describeFailure(error));
   process.exitCode = error.exitCode;
 }
 
 function describeFailure(error: DialecticError): string {
-  const trace = error.code === 'internal_error' ? `${(error.cause as Error)?.stack ?? ''}\n` : '';
-  return `dialectic: ${error.message}\n  ${error.action} (${error.code})\n${trace}`;
+  const trace = error.code === 'internal_error' ? `\n${(error.cause as Error)?.stack ?? ''}` : '';
+  return `dialectic: ${error.message}\n  ${error.action} (${error.code})${trace}`;
 }

@@ -1,6 +1,8 @@
 import { elapsedMs } from '../platform/clock.ts';
+import { withoutControls } from '../platform/plain-text.ts';
 import type { SessionView } from '../session/read.ts';
 import { countSteps, type SessionState } from '../session/session-state.ts';
+import { tell } from './output.ts';
 import { drawTree, expectSteps, type Pace, summariseProgress } from './progress-tree.ts';
 
 /** Shows on stderr where a run stands: a tree that is redrawn, or lines where there is no screen. */
@@ -34,19 +36,19 @@ export class Progress {
     const head = summariseProgress(rows, this.#expected, { ...this.#pace, seconds, tokens });
     if (this.#screen) return this.#redraw([...drawTree(this.#session, rows, this.#expected), head]);
     const stage = rows.at(-1)?.stage ?? 'starting';
-    if (stage !== this.#lastStage) process.stderr.write(`${stage}: ${head}\n`);
+    if (stage !== this.#lastStage) tell(`${stage}: ${head}`);
     this.#lastStage = stage;
   }
 
   /** Prints a line that stays, under what is drawn. */
   tell(line: string): void {
-    process.stderr.write(`${line}\n`);
+    tell(line);
     this.#drawn = 0;
   }
 
   #redraw(lines: readonly string[]): void {
     const back = this.#drawn > 0 ? `\u001b[${this.#drawn}A\u001b[J` : '';
-    process.stderr.write(`${back}${lines.join('\n')}\n`);
+    process.stderr.write(`${back}${withoutControls(lines.join('\n'))}\n`);
     this.#drawn = lines.length;
   }
 }

@@ -10,7 +10,7 @@ import { toSvg } from '../recipe/graph-svg.ts';
 import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
-import { printResult } from './output.ts';
+import { printResult, tell } from './output.ts';
 import { compareWithOrigin } from './recipe-diff.ts';
 import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
 import { loadFolder, loadFrom, loadRecipe } from './recipe-load.ts';
@@ -158,7 +158,7 @@ async function graph(name: string, options: GraphOptions): Promise<void> {
   const mermaid = toMermaid(drawn);
   if (options.svg !== undefined) {
     await writeTextFile(options.svg, toSvg(drawn));
-    process.stderr.write(`Wrote ${options.svg}.\n`);
+    tell(`Wrote ${options.svg}.`);
   }
   printResult(options.json === true, { mermaid, svg: options.svg ?? null }, [mermaid.trimEnd()]);
 }

@@ -25,7 +25,7 @@ import {
   place,
   prepareRun,
 } from './new-run.ts';
-import { printResult } from './output.ts';
+import { printResult, tell } from './output.ts';
 import { withStore } from './store.ts';
 
 type RunOptions = BudgetOptions &
@@ -120,8 +120,6 @@ export function readConcurrency(text: string): number {
   if (Number.isInteger(value) && value > 0 && value <= 500) return value;
   throw new DialecticError('usage_invalid', `--concurrency takes a number from 1 to 500.`);
 }
-
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Whether it rests because its questions are for the requester, who wanted to be asked. */
 const isAsking = ({ awaiting }: RunResult): boolean => typeof awaiting?.openQuestions === 'number';

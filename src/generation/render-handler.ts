@@ -3,6 +3,7 @@ import { saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
 import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import type { Assembly } from './assemble.ts';
@@ -68,7 +69,10 @@ export function createRenderHandler(database: Database): JobHandler {
       id: row.id,
       ...(row.missing.length > 0 && { degraded: true }),
     };
-    const text = withFrontMatter(facts, withGaps(describeMissing(session, row.missing), markdown));
+    const text = withFrontMatter(
+      facts,
+      withGaps(describeMissing(session, row.missing).map(safeInline), markdown),
+    );
     await commit({
       write: async (tx) => {
         const blob = await saveBlob(tx, tenantId, text);

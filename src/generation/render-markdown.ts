@@ -9,6 +9,7 @@ import {
   safeInline,
 } from '../recipe/markdown-text.ts';
 import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions.ts';
+import { makeInert } from '../recipe/safe-markdown.ts';
 import type { ContractSchema } from './check-contract.ts';
 import { createFinder } from './find-shown.ts';
 import { isRecord } from './json-reader.ts';
@@ -50,7 +51,8 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
   );
   const openQuestions = gatherOpenQuestions(input.content, input.schema);
   return {
-    markdown: joinBlocks([body, ...blocks, renderQuestions(openQuestions)]),
+    // Once more as a whole: a value is safe where it stands, and a template may hold anything.
+    markdown: makeInert(joinBlocks([body, ...blocks, renderQuestions(openQuestions)])),
     openQuestions,
     appended: appended.map(([key]) => humanise(key)),
   };

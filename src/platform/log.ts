@@ -1,6 +1,8 @@
+import { withoutControls } from './plain-text.ts';
+
 /** Progress and warnings go to stderr, so that stdout carries results alone. */
 export type Log = (message: string) => void;
 
 export const logToStderr: Log = (message) => {
-  process.stderr.write(`${message}\n`);
+  process.stderr.write(`${withoutControls(message)}\n`);
 };

@@ -144,7 +144,10 @@ function findCode(text: string): Range[] {
   const found: Range[] = [];
   const source = { lines, starts, line: 0, column: 0 };
   for (const token of parseBlocks(text)) {
-    if (token.type === 'fence') found.push([starts[token.map![0]]!, starts[token.map![1]]!]);
+    const isFence = token.type === 'fence';
+    // With a bar behind its fence, some viewers take the block for a table, and nothing for code.
+    if (isFence && token.info.includes('|')) continue;
+    if (isFence) found.push([starts[token.map![0]]!, starts[token.map![1]]!]);
     else if (token.type === 'tr_open') Object.assign(source, { line: token.map![0], column: 0 });
     else if (token.type === 'inline') found.push(...placeSpans(token, source));
   }
@@ -166,7 +169,10 @@ type Source = {
  */
 function placeSpans(token: Token, source: Source): Range[] {
   if (token.map) {
-    const own = spansOf(token.content);
+    // A block of HTML may begin with any line, also one that a code span has reached.
+    const own = spansOf(token.content).filter(
+      ([from, to]) => !/\n[ \t]*</.test(token.content.slice(from, to)),
+    );
     return own.length === 0 ? [] : placeInLines(token.content, own, token.map[0], source);
   }
   const cell = token.content.replaceAll('|', '\\|');

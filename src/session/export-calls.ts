@@ -1,5 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
+import { withoutControls } from '../platform/plain-text.ts';
+import { makeInert } from '../recipe/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
 type Call = {
@@ -38,6 +40,24 @@ type StoredRequest = { system: string; messages: { role: string; content: string
 
 function formatPrompt(stored: string): string {
   const { system, messages } = JSON.parse(stored) as StoredRequest;
-  const turns = messages.map(({ role, content }) => `<!-- ${role} -->\n\n${content}`);
-  return `<!-- system -->\n\n${system}\n\n${turns.join('\n\n')}\n`;
+  const turns = messages.map(({ role, content }) => `<!-- ${role} -->\n\n${showAsIs(content)}`);
+  return `<!-- system -->\n\n${showAsIs(system)}\n\n${turns.join('\n\n')}\n`;
+}
+
+/** The lines that prompts put around what they show; nothing acts on them. */
+const OWN_TAG =
+  /^<\/?(?:document|feedback|user_request)(?: (?:label|stage|document_key|title)="[^"<>]*")*>$/gm;
+
+/**
+ * A prompt word for word. Where a viewer would act on what a brief or a model wrote into it, it
+ * stands in a fence that is longer than any of its own.
+ */
+export function showAsIs(text: string): string {
+  const plain = withoutControls(text.replaceAll('\r\n', '\n'));
+  const foreign = plain.replace(OWN_TAG, '');
+  if (makeInert(foreign) === foreign) return plain;
+  const runs = plain.match(/~{3,}/g) ?? [];
+  const longest = runs.reduce((most, { length }) => Math.max(most, length), 3);
+  const fence = '~'.repeat(longest + 1);
+  return `${fence}text\n${plain}\n${fence}`;
 }

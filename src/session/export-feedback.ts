@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
+import { makeInert } from '../recipe/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
 type Row = {
@@ -30,7 +31,7 @@ export async function addFeedbackFiles(
   for (const row of rows) {
     const path = pathOf(session, row, works);
     const before = files.get(path) ?? '# Feedback\n';
-    files.set(path, `${before}\n${describe(row)}`);
+    files.set(path, `${before}\n${makeInert(describe(row))}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { readWorkItems } from '../planning/work-items.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { humanise, toMarkdown } from '../recipe/markdown-blocks.ts';
 import { safeInline } from '../recipe/markdown-text.ts';
+import { makeInert } from '../recipe/safe-markdown.ts';
 import type { DocumentRef } from '../recipe/types.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import type { SessionView } from './read.ts';
@@ -39,7 +40,7 @@ export function addResults(
     const path = constructPath({ kind: 'result', folder: ref.folder, name });
     const { text } = splitFrontMatter(found.markdown);
     const link = `[Its record](../${encodeURI(record)}) says who wrote it, from what.`;
-    files.set(path, `${text.trimEnd()}\n\n---\n\n${link}\n`);
+    files.set(path, makeInert(`${text.trimEnd()}\n\n---\n\n${link}\n`));
     return [{ title, path }];
   });
 }
@@ -104,7 +105,7 @@ export function addWorkItems(
       const name = free(`${id.replaceAll('/', '-')}.md`, id);
       const head = [`# ${safeInline(`${id} ${title}`)}`, brief.join('\n')].filter(Boolean);
       const text = `${[...head, ...parts].join('\n\n')}\n`;
-      files.set(constructPath({ kind: 'pending', name }), text);
+      files.set(constructPath({ kind: 'pending', name }), makeInert(text));
     }
     return items.length;
   }

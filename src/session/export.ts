@@ -4,8 +4,9 @@ import { createFreeNames } from '../documents/free-names.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
+import { makeInert } from '../recipe/safe-markdown.ts';
 import type { Overlay } from '../recipe/types.ts';
-import { addCalls, readCalls } from './export-calls.ts';
+import { addCalls, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
@@ -83,8 +84,9 @@ export async function exportSession(
     contents,
   };
   const made = { documents, rows, questions, missing, folder };
-  files.set(constructPath({ kind: 'project_readme' }), writeReadme(session, made, others));
-  files.set(contents, writeContents(session, made));
+  const readme = makeInert(writeReadme(session, made, others));
+  files.set(constructPath({ kind: 'project_readme' }), readme);
+  files.set(contents, makeInert(writeContents(session, made)));
   return { files, documents, missing };
 }
 
@@ -117,7 +119,7 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
       stage: row.stage_key,
     };
     if (row.kind === 'seed_prompt') {
-      files.set(constructPath({ kind: 'seed_prompt', ...place }), row.markdown ?? '');
+      files.set(constructPath({ kind: 'seed_prompt', ...place }), showAsIs(row.markdown ?? ''));
       continue;
     }
     const work = {
@@ -152,7 +154,8 @@ function addDocument(
     : constructPath({ kind, format: 'json', ...work });
   const path = row.markdown && constructPath({ kind: 'document', format: 'md', ...work });
   files.set(dataPath, json);
-  if (path) files.set(path, row.markdown!);
+  // Stores hold documents of earlier releases, which let more pass.
+  if (path) files.set(path, makeInert(row.markdown!));
   return {
     id: row.id,
     stage: row.stage_key,

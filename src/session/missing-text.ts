@@ -1,6 +1,7 @@
 import type { NewNotice } from '../db/notices.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
 import type { SessionView } from './read.ts';
 
 type Names = Pick<SessionView, 'process' | 'lanes'>;
@@ -39,7 +40,7 @@ export function titleOf({ process }: Pick<Names, 'process'>, loss: Loss): string
 /** The part of the readme that says what the run went on without; empty where nothing is missing. */
 export function missingSection(session: Names, losses: readonly Loss[]): string[] {
   if (losses.length === 0) return [];
-  const lines = describeMissing(session, losses).map((line) => `- ${line}`);
+  const lines = describeMissing(session, losses).map((line) => `- ${safeInline(line)}`);
   const claim = '**This run is degraded: it went on without the documents named here.**';
   return ['## What is missing', '', claim, '', ...lines, ''];
 }

@@ -1,5 +1,6 @@
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { safeInline } from '../recipe/markdown-text.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
@@ -63,7 +64,7 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
     ),
   );
   return [
-    `# ${process.name}`,
+    `# ${safeInline(process.name)}`,
     '',
     process.description,
     '',
@@ -118,7 +119,8 @@ export function writeContents(session: SessionView, made: SessionMade): string {
     const links = own.map(
       (document) => link(document, folder) + countWords(session, made, document),
     );
-    if (own.length > 0) lines.push(`## ${stage.name}`, '', stage.description, '', ...links, '');
+    if (own.length > 0)
+      lines.push(`## ${safeInline(stage.name)}`, '', stage.description, '', ...links, '');
   }
   lines.push(...describeQuestions(session, made.questions));
   return `${lines.join('\n').trimEnd()}\n`;
