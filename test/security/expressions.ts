@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { vi } from 'vitest';
 import { parseAst } from 'vitest/node';
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -70,6 +71,8 @@ export async function builtExpressions(use: () => Promise<void>): Promise<Expres
     construct: (target, args: [string, string?]) => note(new target(...args)),
     apply: (target, _self, args: [string, string?]) => note(target(...args)),
   });
+  // Test files share modules: those that were loaded before would build nothing now.
+  vi.resetModules();
   try {
     for (const file of countBuilt().keys()) await import(pathToFileURL(join(source, file)).href);
     await use();

@@ -27,6 +27,10 @@ function findLive(markdown: string): string[] {
 
 const decode = (target: string): string => target.replaceAll(/%(?:09|0A|0D|20)/gi, '');
 
+const CONTROLS =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
 const PAYLOADS = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
@@ -48,7 +52,7 @@ const PAYLOADS = [
   '[a](javascript&colon;alert(1))',
   '[a](&#106;avascript:alert(1))',
   '[a](&#x6A;avascript:alert(1))',
-  `[a](${'&#0000106;'}&#0000097;vascript:alert(1))`,
+  '[a](&#0000106;&#0000097;vascript:alert(1))',
   `[a](${'&Tab;'.repeat(60)}javascript:alert(1))`,
   '[a](<java&Tab;script:alert(1)>)',
   '[a](<java\tscript:alert(1)>)',
@@ -123,10 +127,7 @@ describe.each(PLACES)('in %s', (_name, place) => {
   test.each(PAYLOADS)('%j is only shown', (payload) => {
     const shown = place(payload);
     expect(findLive(shown)).toEqual([]);
-    // oxlint-disable-next-line no-control-regex
-    expect(shown).not.toMatch(
-      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/,
-    );
+    expect(shown).not.toMatch(CONTROLS);
   });
 });
 
@@ -198,8 +199,7 @@ describe('on the terminal', () => {
 
   test('JSON keeps them in escaped form', () => {
     const json = written(() => printResult(true, { hostile }, []));
-    // oxlint-disable-next-line no-control-regex
-    expect(json).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    expect(json).not.toMatch(CONTROLS);
     expect(JSON.parse(json)).toEqual({ hostile });
   });
 });
