@@ -80,8 +80,9 @@ test('run, list, show, choose and export go together', async () => {
   const kept = ['mine.md', 'Pending/mine.md'];
   for (const path of [...kept, 'Pending/gone.md']) await writeFile(join(again, path), 'Old.');
   const written = join(again, '.dialectic-files.json');
-  const listed = JSON.parse(await readFile(written, 'utf8')) as string[];
-  await writeFile(written, JSON.stringify([...listed, 'mine.md', 'Pending/gone.md']));
+  const { owner, files } = JSON.parse(await readFile(written, 'utf8'));
+  const more = [...files, 'mine.md', 'Pending/gone.md'];
+  await writeFile(written, JSON.stringify({ owner, files: more }));
   expect((await dialectic('export', '--data', data, '-o', again)).code).toBe(0);
   expect(existsSync(join(again, 'Pending/gone.md'))).toBe(false);
   for (const path of kept) expect(existsSync(join(again, path)), path).toBe(true);

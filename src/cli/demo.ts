@@ -16,6 +16,7 @@ import { startRun } from '../session/start.ts';
 import { readBrief } from './brief.ts';
 import { driveSession } from './drive.ts';
 import { printResult, tell } from './output.ts';
+import { requireFolder } from './owned-folder.ts';
 
 const MODELS = ['offline/builder', 'offline/skeptic'];
 const BRIEF = fileURLToPath(new URL('../../examples/bakery.md', import.meta.url));
@@ -28,6 +29,7 @@ export function demoCommand(): Command {
     .action(async (options: { out?: string }) => {
       const started = elapsedMs();
       const out = options.out ?? (await mkdtemp(join(tmpdir(), 'dialectic-demo-')));
+      await requireFolder(out, null);
       const data = await mkdtemp(join(tmpdir(), 'dialectic-demo-data-'));
       const database = await openDatabase({ dataDirectory: data }, { backupEveryMs: 0 });
       try {

@@ -1,6 +1,3 @@
-import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { deconstructPath } from '../documents/paths.ts';
 import { createHandlers } from '../generation/handlers.ts';
 import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
@@ -8,8 +5,6 @@ import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { now } from '../platform/clock.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { writeTextFile } from '../platform/folders.ts';
-import { newId } from '../platform/ids.ts';
 import { watchSession } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { readSession, type SessionView } from '../session/read.ts';
@@ -17,6 +12,7 @@ import { NO_EVENTS, reduceSession, type SessionState } from '../session/session-
 import { type RunResult, summarise } from '../session/summary.ts';
 import { readJobConfiguration } from './configuration.ts';
 import { describeWaits } from './describe-waits.ts';
+import { claimFolder, writeOwned } from './owned-folder.ts';
 import { Progress } from './progress.ts';
 import type { OpenStore } from './store.ts';
 
@@ -33,7 +29,9 @@ export type DriveOptions = {
  */
 export async function driveSession(store: OpenStore, options: DriveOptions): Promise<RunResult> {
   const { database } = store;
-  const { config, concurrency, sessionId } = options;
+  const { config, concurrency, sessionId, out } = options;
+  // From now on, what others put into the folder meanwhile does not stop the run.
+  if (out) await claimFolder(out, (await viewOf(store, sessionId)).projectId);
   const provider = createModelProvider(config);
   const handlers = createHandlers({ database, provider, config });
   const worker = new Worker({
@@ -56,7 +54,7 @@ export async function driveSession(store: OpenStore, options: DriveOptions): Pro
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
-  const result = await writeFolder(store, sessionId, options.out);
+  const result = await writeFolder(store, sessionId, out);
   if (stop.signal.aborted && result.status === 'running') {
     throw new DialecticError('run_stopped', `Stopped. Go on with: dialectic resume ${sessionId}`, {
       details: { session: sessionId },
@@ -109,74 +107,18 @@ const isRunning = ({ status, gates }: Pick<SessionView | SessionState, 'status' 
 const viewOf = ({ database, tenantId }: OpenStore, sessionId: string): Promise<SessionView> =>
   database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
 
-/** Writes what there is so far; files of an earlier writing are replaced, and taken away if gone. */
+/** Writes what there is so far; files of an earlier export are replaced, and taken away if gone. */
 export async function writeFolder(
   { database, tenantId }: OpenStore,
   sessionId: string,
   out: string | undefined,
 ): Promise<RunResult> {
-  const { files, result } = await database.asTenant(tenantId, async (tx) => {
+  const { files, result, projectId } = await database.asTenant(tenantId, async (tx) => {
     const session = await readSession(tx, tenantId, sessionId);
     const exported = await exportSession(tx, session);
-    return { files: exported.files, result: await summarise(tx, session, exported, out) };
+    const summary = await summarise(tx, session, exported, out);
+    return { files: exported.files, result: summary, projectId: session.projectId };
   });
-  if (out) await writeFiles(out, files);
+  if (out) await writeOwned(out, projectId, files);
   return result;
-}
-
-async function writeFiles(out: string, files: ReadonlyMap<string, string>): Promise<void> {
-  for (const folder of new Set([...files.keys()].map((path) => dirname(join(out, path))))) {
-    await makeFolder(folder);
-  }
-  await removeStale(out, files);
-  for (const [path, text] of files) await writeTextFile(join(out, path), text);
-  await writeTextFile(join(out, WRITTEN), `${JSON.stringify([...files.keys()], null, 1)}\n`);
-}
-
-/** What the last writing put into the folder. */
-const WRITTEN = '.dialectic-files.json';
-
-/**
- * A work item or result that is no longer there would be taken for a current one. The list lies in
- * a folder that others can write to, so that it may name nothing but such files.
- */
-async function removeStale(out: string, files: ReadonlyMap<string, string>): Promise<void> {
-  const list = await readFile(join(out, WRITTEN), 'utf8').catch(() => '[]');
-  for (const path of readPaths(list).filter((one) => !files.has(one))) {
-    const folder = await realpath(dirname(join(out, path))).catch(() => null);
-    if (folder === join(await realpath(out), dirname(path))) {
-      await rm(join(out, path), { force: true });
-    }
-  }
-}
-
-/** The paths of work items and results in a list; a list that is damaged names none. */
-function readPaths(list: string): string[] {
-  try {
-    const paths = JSON.parse(list) as unknown;
-    return (Array.isArray(paths) ? paths : []).filter(
-      (path): path is string =>
-        typeof path === 'string' && ['pending', 'result'].includes(deconstructPath(path).kind),
-    );
-  } catch {
-    return [];
-  }
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (cause) {
-    const message = `Cannot write to ${folder}: ${(cause as Error).message}`;
-    throw new DialecticError('folder_unusable', message, { cause });
-  }
-}
-
-/** Makes sure that the folder can be written before anything is spent on what goes into it. */
-export async function requireFolder(out: string | undefined): Promise<void> {
-  if (!out) return;
-  await makeFolder(out);
-  const probe = join(out, `.probe-${newId()}`);
-  await writeTextFile(probe, '');
-  await rm(probe, { force: true });
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
@@ -6,11 +7,9 @@ import { type Judgement, judgeFolders, type MissingJudgement } from '../eval/jud
 import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { writeTextFile } from '../platform/folders.ts';
 import { readBrief } from './brief.ts';
 import { addBudgetOptions, readBudgetOptions } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { requireFolder } from './drive.ts';
 import { checkEvalOptions, type EvalOptions, toRunOptions } from './eval-options.ts';
 import {
   makeDebate,
@@ -21,6 +20,7 @@ import {
 } from './eval-sides.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
+import { claimFolder, requireFolder, writeOwned } from './owned-folder.ts';
 import { readConcurrency } from './run.ts';
 
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */
@@ -51,9 +51,11 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   const concurrency = readConcurrency(options.concurrency);
   const run = debate.length > 0 ? await prepareRun(briefPath, toRunOptions(options)) : null;
   const brief = run?.brief ?? (await readBrief(briefPath)).brief;
-  await requireFolder(out);
+  const owner = `evaluation/${hash('sha256', brief, 'hex')}`;
+  await requireFolder(out, owner);
   if (run) await requireEmptyFolder(join(out, 'debate'));
   if (single) await requireEmptyFolder(join(out, 'single'));
+  await claimFolder(out, owner);
   // Given folders are read first: a wrong one must not be found out after a paid debate.
   const givenSingle = options.singleFolder ? await takeSingle(options.singleFolder) : null;
   const debated = run
@@ -67,7 +69,7 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   const progress = { concurrency, onJudged: tellProgress(judges.length * 6) };
   const judging = await judgeFolders(deps, { brief, readings, judges, ...progress });
   const sides = { debate: debated, single: singled };
-  await report(concludeEvaluation(sides, judging, wordsAsked), options);
+  await report(concludeEvaluation(sides, judging, wordsAsked), owner, options);
 }
 
 function tellProgress(all: number): (judged: Judgement | MissingJudgement) => void {
@@ -80,12 +82,19 @@ function tellProgress(all: number): (judged: Judgement | MissingJudgement) => vo
 }
 
 /** Keeps and prints what was found; what is missing of it also ends the command with an error. */
-async function report(evaluation: Evaluation, { out, json }: EvalOptions): Promise<void> {
+async function report(
+  evaluation: Evaluation,
+  owner: string,
+  { out, json }: EvalOptions,
+): Promise<void> {
   const { missing, judgements } = evaluation;
   const lines = describeEvaluation(evaluation);
-  await writeTextFile(join(out, 'table.md'), `${lines.join('\n')}\n`);
   const path = join(out, 'judgements.json');
-  await writeTextFile(path, `${JSON.stringify(evaluation, null, 2)}\n`);
+  const files = new Map([
+    ['table.md', `${lines.join('\n')}\n`],
+    ['judgements.json', `${JSON.stringify(evaluation, null, 2)}\n`],
+  ]);
+  await writeOwned(out, owner, files);
   printResult(json === true, evaluation, lines);
   const [first] = missing;
   if (!first) return;

@@ -85,7 +85,7 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
   const merged = mergeFiles({ base: whole(base), fork: whole(fork), origin: whole(origin) });
   const changed = await updateTextFolder(fork.folder, fork.files, bare(fork, merged.files));
   const kept = await readBase(fork.folder);
-  await updateTextFolder(join(fork.folder, BASE_FOLDER), kept, origin.files);
+  await updateTextFolder(fork.folder, inBase(kept), inBase(origin.files));
   const { conflicts } = merged;
   printResult(options.json === true, { folder, origin: origin.name, files: changed, conflicts }, [
     `Merged ${origin.name} into ${folder}: ${changed.length} files changed, ` +
@@ -100,6 +100,9 @@ const readBase = async (folder: string): Promise<Map<string, string>> => {
   const path = join(folder, BASE_FOLDER);
   return existsSync(path) ? readTextFolder(path) : new Map<string, string>();
 };
+
+const inBase = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...files].map(([path, text]) => [`${BASE_FOLDER}/${path}`, text]));
 
 /** The files of a recipe as those of a process; a stage on its own becomes its only stage. */
 function whole({ kind, files, process: { key, name } }: LoadedRecipe): ReadonlyMap<string, string> {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expectedCounts } from '../planning/expected-counts.ts';
 import { DialecticError } from '../platform/errors.ts';
-import { writeTextFile, writeTextFolder } from '../platform/folders.ts';
+import { writeNewTextFile, writeTextFolder } from '../platform/folders.ts';
 import { listShippedRecipes } from '../platform/recipe-folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
@@ -157,7 +157,7 @@ async function graph(name: string, options: GraphOptions): Promise<void> {
   const { process: drawn } = await loadRecipe(name);
   const mermaid = toMermaid(drawn);
   if (options.svg !== undefined) {
-    await writeTextFile(options.svg, toSvg(drawn));
+    await writeNewTextFile(options.svg, toSvg(drawn));
     tell(`Wrote ${options.svg}.`);
   }
   printResult(options.json === true, { mermaid, svg: options.svg ?? null }, [mermaid.trimEnd()]);

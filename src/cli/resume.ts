@@ -9,7 +9,8 @@ import {
   setSessionBudgets,
 } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession, requireFolder } from './drive.ts';
+import { driveSession } from './drive.ts';
+import { requireFolder } from './owned-folder.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';
@@ -63,9 +64,9 @@ function goOnCommand(
     .action(async (session: string | undefined, options: GoOnOptions) => {
       const concurrency = readConcurrency(options.concurrency);
       const config = readConfiguration();
-      await requireFolder(options.out);
       await withStore(options.data, async (store) => {
-        const { id, models } = await findSession(store, session);
+        const { id, models, projectId } = await findSession(store, session);
+        await requireFolder(options.out, projectId);
         const budgets = await readBudgetOptions(options, models, config);
         await store.database.asTenant(store.tenantId, (tx) =>
           setSessionBudgets(tx, store.tenantId, id, budgets),

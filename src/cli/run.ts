@@ -14,7 +14,7 @@ import {
   setSessionBudgets,
 } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession, requireFolder } from './drive.ts';
+import { driveSession } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
 import {
@@ -26,6 +26,7 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { printResult, tell } from './output.ts';
+import { requireFolder } from './owned-folder.ts';
 import { withStore } from './store.ts';
 
 type RunOptions = BudgetOptions &
@@ -91,11 +92,13 @@ export async function carryOut(
   const { process, models } = prepared;
   const config = readConfiguration();
   requireModels(models, config);
-  await requireFolder(options.out);
+  const isNewProject = !prepared.project;
+  if (isNewProject) await requireFolder(options.out, null);
   const budgets = await readBudgetOptions(options, models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   return withStore(options.data, async (store) => {
     const placed = await place(store, prepared);
+    if (!isNewProject) await requireFolder(options.out, placed.projectId);
     const planned: NewRun = {
       ...placed,
       reviewStages: options.approve === 'stage',

@@ -1,6 +1,12 @@
 import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { DialecticError } from './errors.ts';
+import {
+  hasLinkOnTheWay,
+  makeFoldersWithin,
+  replaceText,
+  requireOwnFolder,
+} from './safe-writes.ts';
 
 /** What a folder of texts may hold; beyond it somebody named the wrong folder. */
 export type FolderLimits = {
@@ -81,13 +87,14 @@ export async function writeTextFolder(
     }
   }
   try {
+    await requireOwnFolder(folder);
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length > 0) {
       throw refuse('folder_occupied', `${folder} is not empty.`);
     }
     for (const [path, text] of files) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text, { flag: 'wx' });
+      await makeFoldersWithin(folder, path);
+      await replaceText(join(folder, path), text);
     }
   } catch (thrown) {
     throw explain(thrown, folder);
@@ -103,9 +110,13 @@ export async function updateTextFolder(
   const gone = [...before.keys()].filter((path) => !after.has(path));
   const changed = [...after].filter(([path, text]) => before.get(path) !== text);
   try {
+    for (const path of [...changed.map(([one]) => one), ...gone]) {
+      if (!(await hasLinkOnTheWay(folder, path))) continue;
+      throw refuse('folder_occupied', `${join(folder, path)} stands behind a link.`);
+    }
     for (const [path, text] of changed) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
+      await makeFoldersWithin(folder, path);
+      await replaceText(join(folder, path), text);
     }
     for (const path of gone) await rm(join(folder, path));
   } catch (thrown) {
@@ -136,9 +147,19 @@ export async function readTextFile(path: string, limits: FolderLimits = LIMITS):
 /** Writes one text, over an older one if there is one. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
   try {
-    await writeFile(path, text);
+    await replaceText(path, text);
   } catch (thrown) {
     throw explain(thrown, path);
+  }
+}
+
+/** Writes one text where nothing is yet. */
+export async function writeNewTextFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw explain(thrown, path);
+    throw refuse('folder_occupied', `${path} exists already.`);
   }
 }
 
@@ -159,7 +180,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The system's fault as one of ours, with the path that it is about. */
-function explain(thrown: unknown, folder: string): unknown {
+export function explain(thrown: unknown, folder: string): unknown {
   const { code, path } = thrown as NodeJS.ErrnoException;
   const reason = code === undefined ? undefined : REASONS[code];
   if (thrown instanceof DialecticError || reason === undefined) return thrown;

@@ -55,8 +55,8 @@ export const RECIPE_ERROR_CODES = {
     5,
     409,
     false,
-    'The folder to write into holds something already.',
-    'Name a folder that is empty or does not exist yet; nothing was overwritten.',
+    'The folder or file to write is not free: it is no earlier export of the same project, or a link.',
+    'Name one that is empty or does not exist yet; nothing was overwritten.',
   ),
   file_not_text: entry(
     2,

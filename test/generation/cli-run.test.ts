@@ -82,7 +82,8 @@ async function withServer<T>(
 /** Goes on with the newest session against a server that answers well. */
 const resume = (data: string) =>
   withServer(answerWell, async ({ url, served }) => {
-    const ended = await dialectic(url, 'resume', '--data', data, '-o', join(folder, 'resumed'));
+    const out = await temporaryFolder();
+    const ended = await dialectic(url, 'resume', '--data', data, '-o', out);
     expect(ended.code, ended.stderr).toBe(0);
     const { status, documents } = JSON.parse(ended.stdout) as Printed;
     expect(status).toBe('completed');

@@ -1,0 +1,102 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/stores.ts';
+import { claimFolder, requireFolder, writeOwned } from './owned-folder.ts';
+
+const FILES = new Map([
+  ['project_readme.md', 'Ours.'],
+  ['Pending/T-1.md', 'A work item.'],
+]);
+const occupied = { code: 'folder_occupied' };
+const read = (...parts: string[]): Promise<string> => readFile(join(...parts), 'utf8');
+
+test('an owner writes again what it wrote, and takes away what is gone', async () => {
+  const out = join(await temporaryFolder(), 'deep', 'out');
+  await requireFolder(out, null);
+  await writeOwned(out, 'a', FILES);
+  await writeOwned(out, 'a', new Map([['project_readme.md', 'New.']]));
+  expect(await read(out, 'project_readme.md')).toBe('New.');
+  expect(await readdir(join(out, 'Pending'))).toEqual([]);
+  await writeOwned(out, 'a', FILES);
+  expect((await readdir(out)).toSorted()).toEqual([
+    '.dialectic-files.json',
+    'Pending',
+    'project_readme.md',
+  ]);
+});
+
+test('a folder of another owner, or of nobody, is refused and stays as it was', async () => {
+  const folder = await temporaryFolder();
+  const [theirs, nobodys] = [join(folder, 'theirs'), join(folder, 'nobodys')];
+  await writeOwned(theirs, 'b', FILES);
+  await mkdir(nobodys);
+  await writeFile(join(nobodys, 'project_readme.md'), 'Mine.');
+  await writeFile(join(nobodys, '.dialectic-files.json'), '["project_readme.md"]');
+  for (const out of [theirs, nobodys]) {
+    for (const owner of [null, 'a']) {
+      await expect(requireFolder(out, owner)).rejects.toMatchObject(occupied);
+    }
+    await expect(claimFolder(out, 'a')).rejects.toMatchObject(occupied);
+    await expect(writeOwned(out, 'a', new Map([['x.md', '']]))).rejects.toMatchObject(occupied);
+  }
+  expect(await read(nobodys, 'project_readme.md')).toBe('Mine.');
+  expect(await readdir(theirs)).not.toContain('x.md');
+});
+
+test('files of others in an own folder are kept, also those in the way', async () => {
+  const out = await temporaryFolder();
+  await claimFolder(out, 'a');
+  await writeFile(join(out, 'notes.md'), 'Mine.');
+  await writeOwned(out, 'a', FILES);
+  await writeFile(join(out, 'Pending/T-2.md'), 'Mine.');
+  const more = new Map([...FILES, ['a.md', ''], ['Pending/T-2.md', 'Ours.']]);
+  await expect(writeOwned(out, 'a', more)).rejects.toMatchObject({
+    ...occupied,
+    message: expect.stringContaining('T-2.md') as string,
+  });
+  expect(await read(out, 'Pending/T-2.md')).toBe('Mine.');
+  expect(await read(out, 'notes.md')).toBe('Mine.');
+  expect(await readdir(out)).not.toContain('a.md');
+});
+
+test('no link is followed: the folder, one on the way, a file, the list', async () => {
+  const folder = await temporaryFolder();
+  const outside = join(folder, 'outside');
+  await mkdir(outside);
+  await writeFile(join(outside, 'T-1.md'), 'Mine.');
+  await symlink(outside, join(folder, 'link'));
+  await expect(requireFolder(join(folder, 'link'), null)).rejects.toMatchObject(occupied);
+  const links: [string, string][] = [
+    ['Pending', outside],
+    ['project_readme.md', join(outside, 'T-1.md')],
+    ['project_readme.md', join(outside, 'new.md')],
+  ];
+  for (const [index, [path, target]] of links.entries()) {
+    const out = join(folder, `out-${index}`);
+    await claimFolder(out, 'a');
+    await symlink(target, join(out, path));
+    await expect(writeOwned(out, 'a', FILES)).rejects.toMatchObject(occupied);
+  }
+  const listed = join(folder, 'listed');
+  await mkdir(listed);
+  await symlink(join(folder, 'out-0/.dialectic-files.json'), join(listed, '.dialectic-files.json'));
+  await expect(claimFolder(listed, 'a')).rejects.toMatchObject({ code: 'file_not_text' });
+  expect(await readdir(outside)).toEqual(['T-1.md']);
+  expect(await read(outside, 'T-1.md')).toBe('Mine.');
+});
+
+test('an export that was killed in the midst is the owner’s own the next time', async () => {
+  const out = await temporaryFolder();
+  await mkdir(join(out, 'Pending/T-1.md'), { recursive: true }); // stops the writing there
+  await writeFile(
+    join(out, '.dialectic-files.json'),
+    JSON.stringify({ owner: 'a', files: ['project_readme.md'] }),
+  );
+  await writeFile(join(out, 'project_readme.md'), 'Half of an export.');
+  await writeFile(join(out, '.dialectic-0198c0de'), 'hal');
+  await expect(writeOwned(out, 'a', FILES)).rejects.toMatchObject(occupied);
+  const whole = new Map([['project_readme.md', 'Ours.']]);
+  await writeOwned(out, 'a', whole);
+  expect(await read(out, 'project_readme.md')).toBe('Ours.');
+});

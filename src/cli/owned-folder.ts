@@ -1,0 +1,144 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deconstructPath } from '../documents/paths.ts';
+import { DialecticError } from '../platform/errors.ts';
+import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
+import { newId } from '../platform/ids.ts';
+import {
+  hasLinkOnTheWay,
+  lookAt,
+  makeFoldersWithin,
+  PARTIAL_PREFIX,
+  requireOwnFolder,
+} from '../platform/safe-writes.ts';
+
+/** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */
+type Claim = { readonly owner: string; readonly files: readonly string[] };
+
+/** Stands in every folder that the program has written. */
+const CLAIM = '.dialectic-files.json';
+const CLAIM_LIMITS = { maxFileBytes: 64_000_000, maxFolderBytes: 64_000_000, maxFiles: 1 };
+/** A file manager leaves it in a folder that looks empty. */
+const LEFT_BY_SYSTEM = '.DS_Store';
+
+/**
+ * Makes sure that a folder can be written before anything is spent on what goes into it: it is
+ * empty, does not exist yet, or is the owner's already. No owner = one that is yet to be made.
+ */
+export async function requireFolder(out: string | undefined, owner: string | null): Promise<void> {
+  if (!out) return;
+  await readOwned(out, owner);
+  await makeFolder(out);
+  const probe = join(out, `${PARTIAL_PREFIX}${newId()}`);
+  await writeTextFile(probe, '');
+  await rm(probe, { force: true });
+}
+
+/** Notes whose the folder is, so that what others put there later does not count against it. */
+export async function claimFolder(out: string, owner: string): Promise<void> {
+  const files = await readOwned(out, owner);
+  await makeFolder(out);
+  await writeClaim(out, { owner, files });
+}
+
+/**
+ * Brings the owner's files in a folder up to date. Before the first is written, every place is
+ * looked at: a file that the program did not write there, and a link, are left alone and refused.
+ */
+export async function writeOwned(
+  out: string,
+  owner: string,
+  files: ReadonlyMap<string, string>,
+): Promise<void> {
+  const known = new Set(await readOwned(out, owner));
+  for (const path of files.keys()) await requireFree(out, path, known);
+  await makeFolder(out);
+  // Noted first: after a kill in the midst, the next export knows its own files.
+  await writeClaim(out, { owner, files: [...new Set([...known, ...files.keys()])] });
+  const removed = await removeStale(
+    out,
+    [...known].filter((path) => !files.has(path)),
+  );
+  for (const [path, text] of files) {
+    await makeFoldersWithin(out, path).catch((thrown: unknown) => {
+      throw explain(thrown, out);
+    });
+    await writeTextFile(join(out, path), text);
+  }
+  const kept = [...known].filter((path) => !removed.has(path));
+  await writeClaim(out, { owner, files: [...new Set([...kept, ...files.keys()])] });
+}
+
+/** The files that the program wrote into a folder for an owner; refuses a folder of others. */
+async function readOwned(out: string, owner: string | null): Promise<readonly string[]> {
+  await requireOwnFolder(out);
+  const names = await readdir(out).catch((thrown: NodeJS.ErrnoException): string[] => {
+    if (thrown.code === 'ENOENT') return [];
+    throw explain(thrown, out);
+  });
+  const claim = names.includes(CLAIM) ? await readClaim(out) : null;
+  if (claim !== null && claim.owner === owner) return claim.files;
+  if (claim !== null) throw occupied(out, 'was written for another project');
+  const others = names.filter(
+    (name) => name !== LEFT_BY_SYSTEM && !name.startsWith(PARTIAL_PREFIX),
+  );
+  if (others.length === 0) return [];
+  const more = others.length > 1 ? ` and ${others.length - 1} more` : '';
+  throw occupied(out, `holds ${others[0]}${more}`);
+}
+
+const occupied = (out: string, why: string): DialecticError =>
+  new DialecticError('folder_occupied', `${out} ${why}; name another folder with --out.`);
+
+/** A list that is damaged, or of nobody, claims nothing. */
+async function readClaim(out: string): Promise<Claim | null> {
+  const text = await readTextFile(join(out, CLAIM), CLAIM_LIMITS);
+  try {
+    const { owner, files } = JSON.parse(text) as Partial<Claim>;
+    if (typeof owner !== 'string' || !Array.isArray(files)) return null;
+    return { owner, files: files.filter((path) => typeof path === 'string') };
+  } catch {
+    return null;
+  }
+}
+
+const writeClaim = (out: string, claim: Claim): Promise<void> =>
+  writeTextFile(join(out, CLAIM), `${JSON.stringify(claim, null, 1)}\n`);
+
+async function requireFree(out: string, path: string, known: ReadonlySet<string>): Promise<void> {
+  const place = join(out, path);
+  if (await hasLinkOnTheWay(out, path)) throw occupied(place, 'stands behind a link');
+  const entry = await lookAt(place);
+  if (entry === null || (entry.isFile() && known.has(path))) return;
+  const what = entry.isSymbolicLink() ? 'is a link' : 'is not a file of an earlier export';
+  throw occupied(place, what);
+}
+
+/**
+ * A work item or result that is no longer there would be taken for a current one. The list lies in
+ * a folder that others can write to, so that it may name nothing but such files.
+ */
+async function removeStale(out: string, paths: readonly string[]): Promise<Set<string>> {
+  const stale = paths.filter(isShownAsCurrent);
+  for (const path of stale) {
+    if (!(await hasLinkOnTheWay(out, path))) await rm(join(out, path), { force: true });
+  }
+  return new Set(stale);
+}
+
+function isShownAsCurrent(path: string): boolean {
+  try {
+    return ['pending', 'result'].includes(deconstructPath(path).kind);
+  } catch {
+    return false;
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    const message = `Cannot write to ${folder}: ${(cause as Error).message}`;
+    throw new DialecticError('folder_unusable', message, { cause });
+  }
+}

@@ -1,0 +1,70 @@
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DialecticError } from './errors.ts';
+import { newId } from './ids.ts';
+
+/** How the names of what is not whole yet begin; a killed process may leave one behind. */
+export const PARTIAL_PREFIX = '.dialectic-';
+
+/**
+ * Writes a text whole or not at all: a reader sees the old file or the new one. A link in its place
+ * is replaced, not followed.
+ */
+export async function replaceText(path: string, text: string): Promise<void> {
+  const partial = join(dirname(path), `${PARTIAL_PREFIX}${newId()}`);
+  try {
+    const before = await lookAt(path);
+    const file = await open(partial, 'wx', before?.isFile() ? before.mode & 0o777 : 0o666);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+    await rename(partial, path);
+  } catch (thrown) {
+    await rm(partial, { force: true });
+    throw thrown;
+  }
+}
+
+/** Makes the folders of a path below a root; one that is a link, or no folder, is refused. */
+export async function makeFoldersWithin(root: string, path: string): Promise<void> {
+  let folder = root;
+  for (const part of dirname(path).split('/')) {
+    if (part === '.') return;
+    folder = join(folder, part);
+    await mkdir(folder).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== 'EEXIST') throw thrown;
+    });
+    await requireOwnFolder(folder);
+  }
+}
+
+/** Whether a path below a root has a link on its way; the path itself may be one. */
+export async function hasLinkOnTheWay(root: string, path: string): Promise<boolean> {
+  let folder = root;
+  for (const part of dirname(path).split('/')) {
+    if (part === '.') return false;
+    folder = join(folder, part);
+    if ((await lookAt(folder))?.isSymbolicLink()) return true;
+  }
+  return false;
+}
+
+/** What stands at a path, without following a link; null where nothing does. */
+export const lookAt = (path: string) =>
+  lstat(path).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR') return null;
+    throw thrown;
+  });
+
+/** Refuses a link: what is written through it would land where nobody asked for it. */
+export async function requireOwnFolder(folder: string): Promise<void> {
+  const entry = await lookAt(folder);
+  if (entry === null || entry.isDirectory()) return;
+  if (!entry.isSymbolicLink()) {
+    throw new DialecticError('folder_unusable', `${folder} is not a folder.`);
+  }
+  const message = `${folder} is a link, and nothing is written through links. Name the folder itself.`;
+  throw new DialecticError('folder_occupied', message);
+}

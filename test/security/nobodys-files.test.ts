@@ -1,0 +1,74 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { demoCommand } from '../../src/cli/demo.ts';
+import { evalCommand } from '../../src/cli/eval.ts';
+import { showCommand } from '../../src/cli/list.ts';
+import { recipeCommand } from '../../src/cli/recipe.ts';
+import { runCommand } from '../../src/cli/run.ts';
+import { emptyDirectory, temporaryFolder } from '../stores.ts';
+
+let folder: string;
+let brief: string;
+let data: string;
+
+beforeAll(async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  vi.stubEnv('DIALECTIC_BASE_URL', 'http://127.0.0.1:9/v1');
+  folder = await temporaryFolder();
+  data = await emptyDirectory();
+  brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays?');
+});
+
+afterAll(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const call = (command: Command, ...words: string[]): Promise<unknown> =>
+  command.exitOverride().parseAsync(words, { from: 'user' });
+const run = (out: string, ...more: string[]): Promise<unknown> => {
+  const how = ['-p', 'decision-memo', '--until', 'clarify', '--data', data];
+  return call(runCommand(), brief, ...how, '-o', out, ...more);
+};
+const occupied = { code: 'folder_occupied' };
+
+/** A folder of somebody with the files that an export would write. */
+async function somebodysFolder(name: string): Promise<string> {
+  const out = join(folder, name);
+  await mkdir(out);
+  await writeFile(join(out, 'project_readme.md'), 'Mine.');
+  await symlink(brief, join(out, 'table.md'));
+  return out;
+}
+
+test('every command that writes a folder refuses one that holds files of others', async () => {
+  const out = await somebodysFolder('mine');
+  const judged = ['--judge', 'compatible/judge', '--single-folder', out, '--debate-folder', out];
+  await expect(run(out)).rejects.toMatchObject(occupied);
+  await expect(run(folder)).rejects.toMatchObject(occupied);
+  await expect(call(demoCommand(), '-o', out)).rejects.toMatchObject(occupied);
+  await expect(call(evalCommand(), brief, ...judged, '-o', out)).rejects.toMatchObject(occupied);
+  const fork = ['fork', 'decision-memo', '--stage', 'clarify', '--out', out];
+  await expect(call(recipeCommand(), ...fork)).rejects.toMatchObject(occupied);
+  const graph = ['graph', 'decision-memo', '--svg', join(out, 'table.md')];
+  await expect(call(recipeCommand(), ...graph)).rejects.toMatchObject(occupied);
+  expect(await readdir(out)).toEqual(['project_readme.md', 'table.md']);
+  expect(await readFile(join(out, 'project_readme.md'), 'utf8')).toBe('Mine.');
+  expect(await readFile(brief, 'utf8')).toContain('library');
+});
+
+test('a session is exported again over its own folder, and over no other', async () => {
+  const out = join(folder, 'out');
+  await run(out, '--project', 'sundays');
+  const exportTo = (where: string): Promise<unknown> =>
+    call(showCommand('export'), '--data', data, '-o', where);
+  await exportTo(out);
+  await expect(run(out)).rejects.toMatchObject(occupied);
+  await run(out, '--project', 'sundays');
+  await expect(exportTo(await somebodysFolder('other'))).rejects.toMatchObject(occupied);
+  expect(await readdir(join(folder, 'other'))).toEqual(['project_readme.md', 'table.md']);
+}, 60_000);
