@@ -215,6 +215,13 @@ test('a finding that the ledger calls decided is answered, whatever later docume
   expect(check(decided)).toEqual([]);
 });
 
+test("a critic's own record, which has no number yet, is not asked for again", () => {
+  const unnumbered = (plan: RawPlan): void => {
+    plan.findings.push({ weight: 'heavy', claim: 'Nobody has asked a customer' });
+  };
+  expect(check(unnumbered)).toEqual([]);
+});
+
 test('cycles are named from their smallest id on, each once', () => {
   const graph = new Map([
     ['A', ['B']],

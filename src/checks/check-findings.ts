@@ -12,8 +12,10 @@ export function checkFindings(plan: Plan): Problem[] {
       .filter(({ decision }) => decision !== '')
       .flatMap((one) => one.findings.map(idKey)),
   ]);
+  // A critique's own record has no number yet; the ledger that collects it has the same with one.
   const open = findings.filter(
-    ({ id, weight, decided }) => weight === 'heavy' && decided === '' && !answered.has(idKey(id)),
+    ({ id, weight, decided }) =>
+      id !== '' && weight === 'heavy' && decided === '' && !answered.has(idKey(id)),
   );
   return [...new Map(open.map((finding) => [idKey(finding.id), finding])).values()].map(
     ({ id, claim, remedy, option }): Problem => {

@@ -1,10 +1,13 @@
-import { compareIds, idKey } from './ids.ts';
+import { compareIds, idKey, readIds } from './ids.ts';
 
 const CODE = /(?<![\p{L}\p{N}.-])([A-Z]{1,4})-?\d{1,3}(?:\.\d{1,3})*(?![\p{L}\p{N}])/gu;
 /** A4 and TLS1.3 are names; three of a kind are a numbering. */
 const SMALLEST_FAMILY = 3;
 
-/** The codes (D4, F12, M-3.1) in a text that no record of its own content defines by `id`. */
+/**
+ * The codes (D4, F12, M-3.1) in a text that no record of its own content defines by `id`, or says
+ * what became of by `finding`.
+ */
 export function findForeignCodes(text: string, content: unknown): string[] {
   const own = new Set<string>();
   collectIds(content, own);
@@ -22,7 +25,9 @@ export function findForeignCodes(text: string, content: unknown): string[] {
 function collectIds(value: unknown, into: Set<string>): void {
   if (Array.isArray(value)) for (const one of value) collectIds(one, into);
   else if (typeof value === 'object' && value !== null) {
-    if ('id' in value && typeof value.id === 'string') into.add(idKey(value.id));
+    for (const id of readIds([Reflect.get(value, 'id'), Reflect.get(value, 'finding')])) {
+      into.add(idKey(id));
+    }
     for (const one of Object.values(value)) collectIds(one, into);
   }
 }
