@@ -27,13 +27,14 @@ const MOST_MENDED = 1;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
 /**
- * A turn is worth its price where it adds a character for every fifty that it reads. Input costs
- * about a fifth of output, so at that rate reading costs ten times as much as writing.
+ * A turn is worth its price where it adds a character for every four hundred that it reads. Input
+ * costs about a fifth of output, and a tenth of that where the provider has it cached: at that rate
+ * reading costs eight to eighty times as much as writing.
  */
-const READ_FOR_ONE = 50;
+const READ_FOR_ONE = 400;
 const LEAST_WORTH = 64;
 /** However long the prompt is, a turn that adds so much is worth it. */
-const PLENTY = 2_000;
+const PLENTY = 600;
 /** A lost connection makes a poor turn too, so some are allowed. */
 const MOST_POOR = 5;
 
@@ -123,7 +124,7 @@ function goOn({ soFar, state, limit, countRead }: Judged, text: string): Verdict
     idle >= limit.maxIdleTurns && `${idle} turns in a row brought nothing new.`,
     poor >= MOST_POOR && `${poor} of ${turns} turns added too little for what they had to read.`,
     turns >= limit.maxTurns && `after ${turns} turns it still was not at its end.`,
-    text.length > limit.maxChars && `after ${text.length} characters it was not at its end.`,
+    text.length >= limit.maxChars && `after ${text.length} characters it was not at its end.`,
   ].find(Boolean);
   if (reason) return { kind: 'give-up', code: 'continuation_exhausted', reason };
   return { kind: 'continue', state: { ...state, turns, poor, idle } };

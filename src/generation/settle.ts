@@ -6,6 +6,7 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import type { FinishReason, ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { ContinuationLimit } from '../recipe/types.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
 import { type CallEnd, endCall } from './calls.ts';
 import { type ChainView, type ExecutePayload, joinFrom } from './chain.ts';
@@ -98,6 +99,18 @@ function takeValid({ standing: { valid }, chunks }: ChainView, judged: Judged) {
   return { verdict, first: attempt[0]!.id };
 }
 
+/** A document of few words may be long before it is cut off for good. */
+const LONGEST_AT_LEAST = 40_000;
+/** Four times what was asked for, at seven characters a word. */
+const LONGEST_PER_WORD = 28;
+
+/** An answer without end stops at a multiple of what its contract asks for. */
+function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit {
+  if (words === 0) return limit;
+  const longest = Math.max(LONGEST_AT_LEAST, LONGEST_PER_WORD * words);
+  return { ...limit, maxChars: Math.min(limit.maxChars, longest) };
+}
+
 function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' | 'state'> {
   const { stage, step, planned, inputs } = assembly;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
@@ -111,7 +124,7 @@ function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' |
           content !== null && document_key !== planned.documentKey && name !== step.extends,
       )
       .map(({ content }) => content),
-    limit: step.continuation,
+    limit: limitLength(step.continuation, describeDocument(stage, step).words),
     countRead: () => countCharacters(assembleRequest(assembly)),
     tryRendering: (content) => tryRendering(assembly, content),
     findDefects: (content) => findDefects(assembly, content),

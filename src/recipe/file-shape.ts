@@ -98,7 +98,7 @@ export type StageFile = {
 };
 
 /** Ten turns of 8,000 tokens are 320,000 characters, far more than any document of a process. */
-const CONTINUATION: ContinuationLimit = { maxTurns: 10, maxIdleTurns: 3, maxChars: 400_000 };
+const CONTINUATION: ContinuationLimit = { maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 };
 
 /** A step with its defaults, all but the inputs, which need the stage's key. */
 export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {

@@ -32,7 +32,7 @@ describe('parseProcess', () => {
       join: null,
     });
     expect(judge).toMatchObject({ dependencyPolicy: 'all', after: [], skip: false });
-    expect(judge.continuation).toEqual({ maxTurns: 10, maxIdleTurns: 3, maxChars: 400_000 });
+    expect(judge.continuation).toEqual({ maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 });
   });
 
   test('writes files that read back to an equal process', () => {

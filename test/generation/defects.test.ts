@@ -107,7 +107,7 @@ describe('a chunk that is cut', () => {
     expectNothing(outcome, 'continuation_exhausted', 5);
   });
 
-  test('and is followed by faults again and again gets ten calls at most', async () => {
+  test('and is followed by faults again and again ends by name after ten calls', async () => {
     const words = (turn: number) => `words of turn ${turn} `.repeat(6);
     const outcome = await play(({ turn }) => {
       if (turn % 4 === 3) return { text: '."}' };

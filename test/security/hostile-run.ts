@@ -5,6 +5,7 @@ import { Worker } from '../../src/jobs/worker.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
+import type { Stage } from '../../src/recipe/types.ts';
 import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
 import { setBudget } from '../../src/wallet/ledger.ts';
@@ -42,6 +43,14 @@ export async function playAttack(place: Place, attack: Attack, provider: object 
   }
 }
 
+/** The contract says how many words it asks for, as those of the shipped plans do. */
+const shortly = (written: Stage): Stage => ({
+  ...written,
+  contracts: Object.fromEntries(
+    Object.entries(written.contracts).map(([file, one]) => [file, { ...one, 'x-words': 500 }]),
+  ),
+});
+
 /** The same against a server that runs elsewhere. */
 export async function runAgainst(place: Place, url: string, provider: object = {}) {
   const { database, tenantId } = place;
@@ -51,7 +60,7 @@ export async function runAgainst(place: Place, url: string, provider: object = {
     tenantId,
     name: 'Attacked',
     brief: 'Write about bread.',
-    process: processOf('attacked', [stage('draft', [draft])]),
+    process: processOf('attacked', [shortly(stage('draft', [draft]))]),
     models: [MODEL],
     alsoWrite: (tx, started) =>
       setBudget(tx, {
