@@ -45,7 +45,7 @@ function runChecks(assembly: Assembly, content: JsonRecord): string[] {
   const { problems } = checkPlan(gatherPlan(documents));
   const found = problems.filter(({ code }) => step.checks.includes(code));
   const written = countWords(text);
-  const codes = step.checks.includes('too_many_codes') ? findForeignCodes(text, content) : [];
+  const codes = step.checks.includes('too_many_codes') ? findForeignCodes(content) : [];
   const isLong = step.checks.includes('too_long') && words > 0 && written > words * LONGEST_RATIO;
   return [
     ...found.map(({ message }) => message),

@@ -84,7 +84,7 @@ export function step(
     after: [],
     dependencyPolicy: 'all',
     quorum: null,
-    continuation: { maxTurns: 10, maxIdleTurns: 3, maxChars: 400_000 },
+    continuation: { maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 },
     skip: false,
     origin: null,
     ...more,
