@@ -69,7 +69,7 @@ describe('recipe list', () => {
 describe('recipe show', () => {
   test('tells stages, steps, inputs and the calls of a run', async () => {
     const { stdout } = await recipe('show', 'software-plan');
-    expect(stdout).toContain('model calls  33, 109, 242 with 1, 2, 3 participants');
+    expect(stdout).toContain('model calls  38, 114, 247 with 1, 2, 3 participants');
     expect(stdout).toContain('one writer   after synthesis');
     expect(stdout).toMatch(/PLAN per_source_document_by_lineage → header_context/);
     expect(stdout).toMatch(/updated_master_plan \(last pass, optional\)/);

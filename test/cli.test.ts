@@ -25,7 +25,7 @@ test('demo runs the whole process and says what to open next', async () => {
   const out = join(await temporaryFolder(), 'out');
   const { code, stdout, stderr } = await dialectic('demo', '--out', out);
   expect(code, stderr).toBe(0);
-  expect(stdout).toMatch(/: 1\d\d calls, 58 documents/);
+  expect(stdout).toMatch(/: 1\d\d calls, 64 documents/);
   expect(stderr).toContain('no language model');
   const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
   expect(readme).toContain('[Requirements](decide/requirements.md)');

@@ -38,6 +38,7 @@ type Row = {
   identity: string;
   lane_id: string | null;
   inputs: PlannedInput[];
+  source_group: string | null;
   content: unknown;
   markdown_hash: string | null;
 };
@@ -53,7 +54,7 @@ export async function loadInputs(
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const rivals = rivalsInput(process, step);
   const letters = await readLetters(tx, session.tenantId, step, planned);
-  const loaded: JobInput[] = [];
+  const loaded: (JobInput & Lineage)[] = [];
   for (const { name, ids } of planned.inputs) {
     const input = step.inputs.find((one) => one.name === name);
     if (input && !isShown(input)) continue;
@@ -67,10 +68,31 @@ export async function loadInputs(
       // Rivals stand in the order of their labels, not of their lanes.
       const place = `${one.order.split('/')[0]}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? place : one.order;
-      loaded.push({ ...one, name, type, readers, order, label: `${one.title}${mark}` });
+      loaded.push({ ...one, name, type, readers, order, letter, label: `${one.title}${mark}` });
     }
   }
-  return loaded;
+  return loaded.map((one) => nameSubject(one, loaded));
+}
+
+/** The lineage of a document: a proposal and what is written on it share it. */
+type Lineage = {
+  readonly sourceGroup?: string | null;
+  readonly letter?: string | undefined;
+};
+
+/** A review of one among several proposals says in its label which one it is on. */
+function nameSubject(
+  { sourceGroup, letter, ...input }: JobInput & Lineage,
+  all: readonly (JobInput & Lineage)[],
+): JobInput {
+  const isBefore = (one: JobInput): boolean =>
+    one.order.split('/')[0]! < input.order.split('/')[0]!;
+  const subject =
+    letter && sourceGroup
+      ? all.find((one) => one.letter && one.sourceGroup === sourceGroup && isBefore(one))
+      : undefined;
+  if (!subject) return input;
+  return { ...input, label: `${input.label}, on proposal ${subject.letter}` };
 }
 
 /**
@@ -112,7 +134,7 @@ const countReaders = (stage: Stage, input: StepInput): number =>
       ),
   ).length;
 
-type Loaded = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'>;
+type Loaded = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'> & Lineage;
 
 async function loadOne(
   tx: Transaction,
@@ -126,7 +148,7 @@ async function loadOne(
   if (type === 'project_resource') return loadResource(tx, tenantId, id);
   const [row] = await tx.query<Row>(
     `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
-       content, markdown_hash
+       source_group, content, markdown_hash
      from documents where tenant_id = $1 and id = $2`,
     [tenantId, id],
   );
@@ -149,7 +171,9 @@ async function loadOne(
   const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
   const writer = session.lanes.find(({ id: lane }) => lane === row!.lane_id)?.model ?? '';
   const { title } = describeDocument(stage, step);
-  return { ...base, title, text, content, contract, writer, ...(ownLabel && { ownLabel }) };
+  const sourceGroup = row!.source_group;
+  const made = { ...base, sourceGroup, title, text, content, contract, writer };
+  return { ...made, ...(ownLabel && { ownLabel }) };
 }
 
 async function findOwnLabel(
