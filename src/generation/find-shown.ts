@@ -5,7 +5,7 @@ const NEAR = 20_000;
  * megabyte stay far below; without a limit, a list of 100,000 texts that a template cuts short would
  * take the square of their number.
  */
-const MOST_PASSED = 2_000_000_000;
+const MOST_PASSED = 500_000_000;
 
 const lettersOf = (text: string): string => text.replace(/&lt;|[^\p{L}\p{N}]/gu, '').toLowerCase();
 
