@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
+    // The tester's own configuration is none of the tests' business.
+    env: { XDG_CONFIG_HOME: '/nonexistent' },
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     // A file starts within half a second less where the modules are there already.

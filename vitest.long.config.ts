@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.long.test.ts'],
+    // The tester's own configuration is none of the tests' business.
+    env: { XDG_CONFIG_HOME: '/nonexistent' },
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'forks',

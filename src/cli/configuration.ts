@@ -1,30 +1,86 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, readModelsConfig } from '../models/config.ts';
+import { findLiberties } from '../models/find-liberties.ts';
 import { DialecticError } from '../platform/errors.ts';
+import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];
 
-/** Providers and models from the environment and from a configuration file of this folder. */
+type Section = Readonly<Record<string, unknown>>;
+
+/**
+ * Providers and models from the environment, from a configuration file of this folder and from the
+ * user's own. A file that merely lies in the folder must be trusted before it can touch secrets.
+ */
 export function readConfiguration(): ModelsConfig {
-  const file = readConfigurationFile();
-  readJobSettings(file); // what is wrong with them is said before a run begins
-  return readModelsConfig(process.env, file);
+  const { own, found, file } = readFiles();
+  readJobSettings(mergeFiles(own, found)); // what is wrong with them is said before a run begins
+  if (file && !isTrusted(file)) requireHarmless(file, findLiberties(process.env, own, found));
+  return readModelsConfig(process.env, mergeFiles(own, found));
 }
 
-/** Attempts, back-off and takeovers of jobs, from the same file. */
+/** Attempts, back-off and takeovers of jobs, from the same files. */
 export function readJobConfiguration(): JobSettings {
-  return readJobSettings(readConfigurationFile());
+  const { own, found } = readFiles();
+  return readJobSettings(mergeFiles(own, found));
 }
 
-function readConfigurationFile(): unknown {
-  const file = FILES.find((name) => existsSync(name));
-  if (!file) return {};
+/** The configuration file of a folder, or the one that is named. */
+export function findConfiguration(folder: string, name?: string): FoundFile | null {
+  const file = name ?? FILES.map((one) => join(folder, one)).find((path) => existsSync(path));
+  if (!file) return null;
   try {
-    return parse(readFileSync(file, 'utf8'));
+    return { path: realpathSync(file), text: readFileSync(file, 'utf8') };
   } catch (cause) {
-    const message = `${file} cannot be read: ${(cause as Error).message}`;
-    throw new DialecticError('usage_invalid', message, { cause });
+    throw unreadable(file, cause);
   }
 }
+
+/** What a file would do that it may not do before it is trusted. */
+export function libertiesOf(file: FoundFile): string[] {
+  return findLiberties(process.env, parseFile(findConfiguration(userFolder())), parseFile(file));
+}
+
+function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {
+  const ownFile = findConfiguration(userFolder());
+  const here = findConfiguration('.');
+  const file = here?.path === ownFile?.path ? null : here;
+  return { own: parseFile(ownFile), found: parseFile(file), file };
+}
+
+function parseFile(file: FoundFile | null): unknown {
+  if (!file) return {};
+  try {
+    return parse(file.text) ?? {};
+  } catch (cause) {
+    throw unreadable(file.path, cause);
+  }
+}
+
+const unreadable = (path: string, cause: unknown): DialecticError =>
+  new DialecticError('usage_invalid', `${path} cannot be read: ${(cause as Error).message}`, {
+    cause,
+  });
+
+function requireHarmless({ path }: FoundFile, liberties: readonly string[]): void {
+  if (liberties.length === 0) return;
+  const state = wasTrusted(path) ? 'has changed since you trusted it' : 'is not trusted';
+  const message = `${path} ${state}, and it ${liberties.join('; it ')}.`;
+  throw new DialecticError('configuration_untrusted', message, { details: { path, liberties } });
+}
+
+/** Field by field, down to the single provider or model; what is no mapping is told by its parser. */
+function mergeFiles(own: unknown, found: unknown, depth = 2): unknown {
+  if (!isSection(own) || !isSection(found)) return found === undefined ? own : found;
+  const merged = new Map(Object.entries(own));
+  for (const [key, value] of Object.entries(found)) {
+    merged.set(key, depth > 0 ? mergeFiles(merged.get(key), value, depth - 1) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+const isSection = (value: unknown): value is Section =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

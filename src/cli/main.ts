@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { estimateCommand } from './estimate.ts';
@@ -43,6 +44,7 @@ const program = new Command('dialectic')
   .addCommand(noticesCommand())
   .addCommand(evalCommand())
   .addCommand(modelsCommand())
+  .addCommand(configCommand())
   .addCommand(walletCommand())
   .addCommand(workerCommand())
   .addCommand(recipeCommand())

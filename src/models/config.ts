@@ -22,7 +22,10 @@ const timeouts = z.strictObject({
 const provider = z.strictObject({
   kind: z.enum(['openai', 'anthropic', 'google', 'compatible']).optional(),
   apiKey: z.string().min(1).optional(),
-  apiKeyEnv: z.string().min(1).optional(),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/)
+    .optional(),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   concurrency: z.number().int().positive().optional(),
@@ -106,25 +109,38 @@ const PRESETS: Readonly<Record<string, Preset>> = {
 
 const UNNAMED: Preset = { kind: 'compatible', keyNames: [], urlNames: [] };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is known of a provider by its name alone. */
+export const presetOf = (name: string): Preset =>
+  Object.hasOwn(PRESETS, name) ? PRESETS[name]! : UNNAMED;
+
+/** The first variable of a list that is set. */
+export const firstSet = (
+  environment: Environment,
+  variables: readonly string[],
+): string | undefined => variables.map((variable) => environment[variable]?.trim()).find(Boolean);
+
+/** The providers and models of a configuration file, or what is wrong with them. */
+export function parseModelsFile(file: unknown): z.infer<typeof fileSchema> {
+  const parsed = fileSchema.safeParse(file ?? {});
+  if (parsed.success) return parsed.data;
+  throw new DialecticError(
+    'usage_invalid',
+    `The configuration is not valid. ${z.prettifyError(parsed.error)}`,
+  );
+}
 
 /**
  * Puts the configuration together: presets, then the parsed `dialectic.config.*`, then the
  * environment, which wins because it is what a person types for one run.
  */
 export function readModelsConfig(environment: Environment, file: unknown = {}): ModelsConfig {
-  const parsed = fileSchema.safeParse(file ?? {});
-  if (!parsed.success) {
-    throw new DialecticError(
-      'usage_invalid',
-      `The configuration is not valid. ${z.prettifyError(parsed.error)}`,
-    );
-  }
-  const fromFile = parsed.data.providers ?? {};
+  const { providers: fromFile = {}, models = {} } = parseModelsFile(file);
   const names = new Set([...Object.keys(PRESETS), ...Object.keys(fromFile)]);
   const providers: Record<string, ProviderConfig> = {};
   for (const name of names) providers[name] = mergeProvider(name, fromFile[name], environment);
-  return { providers, models: parsed.data.models ?? {} };
+  return { providers, models };
 }
 
 function mergeProvider(
@@ -132,12 +148,11 @@ function mergeProvider(
   fromFile: z.infer<typeof provider> | undefined,
   environment: Environment,
 ): ProviderConfig {
-  const { keyNames, urlNames, ...preset } = PRESETS[name] ?? UNNAMED;
+  const { keyNames, urlNames, ...preset } = presetOf(name);
   const { apiKeyEnv, ...own } = fromFile ?? {};
-  const first = (variables: readonly string[]): string | undefined =>
-    variables.map((variable) => environment[variable]?.trim()).find(Boolean);
-  const apiKey = first(apiKeyEnv ? [apiKeyEnv, ...keyNames] : keyNames) ?? own.apiKey;
-  const baseUrl = first(urlNames) ?? own.baseUrl ?? preset.baseUrl;
+  const variables = apiKeyEnv ? [apiKeyEnv, ...keyNames] : keyNames;
+  const apiKey = firstSet(environment, variables) ?? own.apiKey;
+  const baseUrl = firstSet(environment, urlNames) ?? own.baseUrl ?? preset.baseUrl;
   if (baseUrl !== undefined) checkUrl(name, baseUrl);
   return {
     ...preset,

@@ -129,6 +129,13 @@ export const ERROR_CODES = {
     'The model names a provider that has no key or address.',
     'Set the key or base URL that the message names, or choose another --model.',
   ),
+  configuration_untrusted: entry(
+    4,
+    403,
+    false,
+    'A configuration that lies in a folder wants to use keys or variables that are not its own.',
+    'Read the file; if you want what it says, `dialectic config trust`, then start again.',
+  ),
   model_unknown: entry(
     2,
     404,

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { DialecticError } from '../platform/errors.ts';
+import { findConfiguration, libertiesOf } from './configuration.ts';
+import { printResult } from './output.ts';
+import { type FoundFile, trust, untrust } from './trusted-files.ts';
+
+type Options = { readonly json?: boolean };
+
+/** `dialectic config`: says which configuration files may use keys and variables. */
+export function configCommand(): Command {
+  const config = new Command('config').description('trust a configuration that lies in a folder');
+  config
+    .command('trust')
+    .description('let a configuration redirect keys and name variables, as long as it stays as it is')
+    .argument('[file]', 'the file (default: dialectic.config.* in this folder)')
+    .action(async (name: string | undefined, options: Options) => {
+      const file = requireFile(name);
+      const liberties = libertiesOf(file);
+      await trust(file);
+      printResult(options.json === true, { path: file.path, liberties }, [
+        `Trusted ${file.path}, until it changes.`,
+        ...liberties.map((liberty) => `  It ${liberty}.`),
+      ]);
+    });
+  config
+    .command('untrust')
+    .description('take the trust back')
+    .argument('[file]', 'the file (default: dialectic.config.* in this folder)')
+    .action(async (name: string | undefined, options: Options) => {
+      const { path } = requireFile(name);
+      const was = await untrust(path);
+      const line = was ? `${path} is trusted no longer.` : `${path} was not trusted.`;
+      printResult(options.json === true, { path, was }, [line]);
+    });
+  for (const command of config.commands) {
+    command.exitOverride().option('--json', 'print the result as JSON');
+  }
+  return config;
+}
+
+function requireFile(name: string | undefined): FoundFile {
+  const file = findConfiguration('.', name);
+  if (file) return file;
+  const message = 'There is no dialectic.config.yaml, .yml or .json in this folder; name the file.';
+  throw new DialecticError('not_found', message);
+}
