@@ -11,7 +11,9 @@ export function configCommand(): Command {
   const config = new Command('config').description('trust a configuration that lies in a folder');
   config
     .command('trust')
-    .description('let a configuration redirect keys and name variables, as long as it stays as it is')
+    .description(
+      'let a configuration redirect keys and name variables, as long as it stays as it is',
+    )
     .argument('[file]', 'the file (default: dialectic.config.* in this folder)')
     .action(async (name: string | undefined, options: Options) => {
       const file = requireFile(name);

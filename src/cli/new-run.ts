@@ -90,6 +90,9 @@ async function briefOf(path: string | undefined, { project, name }: NewRunOption
   if (project !== undefined && name !== undefined) {
     throw new DialecticError('usage_invalid', 'Take --project or --name, not both.');
   }
+  if (project?.trim() === '') {
+    throw new DialecticError('usage_invalid', 'The name of the project is empty; give it one.');
+  }
   if (path !== undefined) return readBrief(path);
   if (project !== undefined) return { name: project, brief: '' };
   throw new DialecticError('usage_invalid', 'Name the brief, or a --project that has one.');

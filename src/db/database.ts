@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { DialecticError, isErrorCode, withDetails } from '../platform/errors.ts';
+import { DialecticError, withDetails } from '../platform/errors.ts';
 import type { Driver } from './driver.ts';
+import { explainStatement } from './explain-statement.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -184,22 +185,4 @@ async function rollBack(client: ClientBase): Promise<boolean> {
     () => false,
     () => true,
   );
-}
-
-/** Turns what PostgreSQL says into a coded error; its `detail` is left out: it may name rows. */
-function explainStatement(error: Error): Error {
-  const { code = '', hint, constraint } = error as Error & Record<string, string | undefined>;
-  if (code === 'DX000') {
-    // Our own functions raise with a code of the table as their hint.
-    const known = isErrorCode(hint) ? hint : 'internal_error';
-    return new DialecticError(known, error.message, { cause: error });
-  }
-  if (code === '42501') return new DialecticError('access_denied', error.message, { cause: error });
-  if (code === '40001' || code === '40P01') {
-    return new DialecticError('conflict', error.message, { cause: error, retryable: true });
-  }
-  if (code.startsWith('23')) {
-    return new DialecticError('conflict', error.message, { cause: error, details: { constraint } });
-  }
-  return error;
 }

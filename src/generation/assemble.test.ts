@@ -2,20 +2,35 @@ import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
+import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
 import type { JobInput } from './inputs.ts';
 
 const COMMON = `How to write: ${'plainly and to the point, '.repeat(20)}always.`;
+const SEED = 'prompts/seed.md';
 const base = stage('draft', [
   step('one', 'EXECUTE', 'all_to_one', 'first', ['seed:draft/']),
   step('two', 'EXECUTE', 'all_to_one', 'second', ['seed:draft/']),
 ]);
 const drafting = {
   ...base,
-  files: { ...base.files, 'prompts/any.md': `${COMMON}\n\nWrite {{ step.name }}.` },
+  seedPrompt: SEED,
+  files: {
+    ...base.files,
+    [SEED]: 'A brief is a brief.\n\n{{ user_request }}\n\nFor {{ project.name }}.',
+    'prompts/any.md': `${COMMON}\n\nWrite {{ step.name }}.`,
+  },
 };
 const process = { ...processOf('drafts', [drafting]), shared: { 'shared/style.md': COMMON } };
 const request = 'A shop for a bakery.';
+
+const factsOf = (userRequest: string): PromptFacts => ({
+  userRequest,
+  iteration: 1,
+  project: { name: 'Bakery', domain: '' },
+  resources: {},
+  overlay: mergeOverlays({}),
+});
 
 const input = (over: Partial<JobInput>): JobInput => ({
   name: 'x',
@@ -32,20 +47,15 @@ const input = (over: Partial<JobInput>): JobInput => ({
 });
 
 const assemble = (over: Partial<Assembly> & { at?: 0 | 1 } = {}) => {
+  const facts = over.facts ?? factsOf(request);
   const own = drafting.steps[over.at ?? 0]!;
   return assembleRequest({
     session: { id: 'session-1', process },
     stage: drafting,
     step: own,
     planned: { stage: 'draft', documentKey: own.output.documentKey } as PlannedJob,
-    facts: {
-      userRequest: request,
-      iteration: 1,
-      project: { name: 'Bakery', domain: '' },
-      resources: {},
-      overlay: mergeOverlays({}),
-    },
-    seedPrompt: `The request: ${request}`,
+    facts,
+    seedPrompt: renderSeedPrompt(process, drafting, facts),
     inputs: [],
     model: 'secret/author',
     turn: null,
@@ -69,6 +79,22 @@ describe('a request', () => {
       expect(text.split(part).length - 1, part).toBe(1);
     }
     expect(text).not.toContain('secret');
+  });
+
+  test.each(['a', 'brief', '$&', '{{ x }}'])(
+    'a brief of %s leaves the seed prompt whole',
+    (brief) => {
+      const { messages } = assemble({ facts: factsOf(brief) });
+      expect(messages[0]!.content).toBe(`<user_request>\n${brief}\n</user_request>`);
+      expect(messages[1]!.content).toBe(
+        'A brief is a brief.\n\n(It stands above, in `user_request`.)\n\nFor Bakery.',
+      );
+    },
+  );
+
+  test('what a template makes of the brief stays where it is', () => {
+    const seedPrompt = 'Shortened: A sh…';
+    expect(assemble({ seedPrompt }).messages[1]!.content).toBe(seedPrompt);
   });
 
   test('begins in the same way for every step of a stage', () => {

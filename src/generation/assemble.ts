@@ -3,7 +3,12 @@ import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
 import { toWords } from '../recipe/markdown-blocks.ts';
-import { type PromptFacts, type PromptInput, renderPrompt } from '../recipe/prompt.ts';
+import {
+  type PromptFacts,
+  type PromptInput,
+  renderPrompt,
+  renderSeedPrompt,
+} from '../recipe/prompt.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
@@ -35,7 +40,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model } = assembly;
   const contract = contractOf(stage, step)!;
   const name = `${planned.stage}__${planned.documentKey}`;
-  const { stable, setting } = splitSeedPrompt(assembly.seedPrompt, assembly.facts);
+  const { stable, setting } = splitSeedPrompt(assembly);
   const shared = [stable, setting, packDocuments(assembly.inputs)]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));
@@ -66,27 +71,45 @@ function systemInstruction({ overlay }: PromptFacts): string {
 
 /**
  * The person's own words and resources, marked as data, which are the same in every stage; and the
- * rest of the stage's seed prompt, which points to them. Nothing is left out or repeated.
+ * rest of the stage's seed prompt, which points to them. Nothing is left out or repeated. Where they
+ * stand is known from the template, not searched for: a short text occurs in many words.
  */
-function splitSeedPrompt(seedPrompt: string, facts: PromptFacts) {
-  const resources = Object.entries(facts.resources).map(([kind, text]) => ({
-    text,
-    open: `<resource kind="${attribute(kind)}">`,
-    close: '</resource>',
-  }));
-  const request = { text: facts.userRequest, open: '<user_request>', close: '</user_request>' };
-  const blocks: string[] = [];
-  let setting = seedPrompt;
-  for (const { text, open, close } of [request, ...resources]) {
-    const at = text === '' ? -1 : setting.indexOf(text);
-    if (at < 0 && open !== request.open) continue;
-    blocks.push(`${open}\n${asData(text)}\n${close}`);
-    if (at < 0) continue;
-    const pointer = `(It stands above, in ${open.replace('<', '`').replace('>', '`')}.)`;
-    setting = setting.slice(0, at) + pointer + setting.slice(at + text.length);
-  }
+function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly) {
+  const kinds = Object.entries(facts.resources).filter(([, text]) => text !== '');
+  const given = [
+    { text: facts.userRequest, open: '<user_request>', close: '</user_request>' },
+    ...kinds.map(([kind, text]) => ({
+      text,
+      open: `<resource kind="${attribute(kind)}">`,
+      close: '</resource>',
+    })),
+  ];
+  const marked = renderSeedPrompt(session.process, stage, {
+    ...facts,
+    userRequest: markOf(0),
+    resources: Object.fromEntries(kinds.map(([kind], index) => [kind, markOf(index + 1)])),
+  });
+  // A template may shorten or change what it is given; what it made of it stays in its place.
+  const isWhole = fillMarks(marked, given, ({ text }) => text) === seedPrompt;
+  const shown = given.filter(
+    (_, index) => index === 0 || (isWhole && marked.includes(markOf(index))),
+  );
+  const blocks = shown.map(({ text, open, close }) => `${open}\n${asData(text)}\n${close}`);
+  const setting = isWhole ? fillMarks(marked, given, pointTo) : seedPrompt;
   return { stable: blocks.join('\n\n'), setting: setting.trim() };
 }
+
+const pointTo = ({ open }: { readonly open: string }): string =>
+  `(It stands above, in ${open.replace('<', '`').replace('>', '`')}.)`;
+
+/** Characters for private use, which no language writes. */
+const markOf = (index: number): string => `\u{f0000}${index}\u{f0000}`;
+
+const fillMarks = <T>(marked: string, given: readonly T[], fill: (one: T) => string): string =>
+  marked.replace(/\u{f0000}(\d+)\u{f0000}/gu, (mark, index: string) => {
+    const one = given[Number(index)];
+    return one === undefined ? mark : fill(one);
+  });
 
 /** A text cannot end the block that holds it, or open one of its own. */
 const asData = (text: string): string =>

@@ -7,8 +7,16 @@ const find = (openai: object, own: object = {}, environment = ENVIRONMENT as obj
 const elsewhere = { baseUrl: 'https://user:word@evil.example/v1' };
 
 test.each([
-  ['an address for a key of the environment', elsewhere, 'sends your key of openai to evil.example'],
-  ['a key of its own beside it, which the environment’s beats', { ...elsewhere, apiKey: 'x' }, 'to'],
+  [
+    'an address for a key of the environment',
+    elsewhere,
+    'sends your key of openai to evil.example',
+  ],
+  [
+    'a key of its own beside it, which the environment’s beats',
+    { ...elsewhere, apiKey: 'x' },
+    'to',
+  ],
   ['another kind', { kind: 'google' }, 'as one of google'],
   ['headers', { headers: { host: 'evil.example' } }, 'adds headers'],
   ['a variable', { apiKeyEnv: 'SECRET' }, 'reads the variable SECRET'],
@@ -24,10 +32,18 @@ test('so does an address for a key of the user’s own configuration', () => {
 });
 
 test.each([
-  ['limits and waiting', { concurrency: 2, timeouts: { totalMs: 5 }, streaming: false }, ENVIRONMENT],
+  [
+    'limits and waiting',
+    { concurrency: 2, timeouts: { totalMs: 5 }, streaming: false },
+    ENVIRONMENT,
+  ],
   ['an address where there is no key', elsewhere, {}],
   ['an address with a key of its own alone', { ...elsewhere, apiKey: 'x' }, {}],
-  ['an address that the environment beats', elsewhere, { ...ENVIRONMENT, OPENAI_BASE_URL: 'http://x' }],
+  [
+    'an address that the environment beats',
+    elsewhere,
+    { ...ENVIRONMENT, OPENAI_BASE_URL: 'http://x' },
+  ],
   ['the kind that it has', { kind: 'openai' }, ENVIRONMENT],
 ])('%s takes none', (_, wanted, environment) => {
   expect(find(wanted, {}, environment)).toEqual([]);

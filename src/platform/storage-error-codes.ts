@@ -72,6 +72,13 @@ export const STORAGE_ERROR_CODES = {
     'The PostgreSQL server is older than version 15.',
     'Use PostgreSQL 15 or newer, or the embedded database.',
   ),
+  value_refused: entry(
+    2,
+    400,
+    false,
+    'A text, number or id cannot be stored as it was given.',
+    'Correct what the message names; nothing of the change was saved.',
+  ),
   schema_newer: entry(
     3,
     503,

@@ -43,6 +43,9 @@ export function parseTemplate(
   }
 }
 
+/** Far above every window; a loop in a template makes more without being told to stop. */
+const LONGEST_TEXT = 20_000_000;
+
 /** Renders one text with the given variables; a fault names the file and the line. */
 export function renderLiquid(
   partials: Readonly<Record<string, string>>,
@@ -55,7 +58,13 @@ export function renderLiquid(
       details: { file },
     });
   }
-  const engine = createEngine(partials);
+  const rendered = renderText(createEngine(partials), file, text, scope);
+  if (rendered.length <= LONGEST_TEXT) return rendered;
+  const size = `${rendered.length} characters; ${LONGEST_TEXT} may be`;
+  throw new DialecticError('recipe_invalid', `${file} renders to ${size}.`, { details: { file } });
+}
+
+function renderText(engine: Liquid, file: string, text: string, scope: object): string {
   try {
     return String(engine.renderSync(engine.parse(text, file), scope));
   } catch (thrown) {

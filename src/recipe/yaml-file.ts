@@ -36,16 +36,36 @@ function readYamlFile(file: string, text: string, schema: JsonSchema): ParsedYam
   const lines: Record<string, number> = {};
   indexLines(document.contents, '', lines, lineAt);
   const value: unknown = document.toJS({ maxAliasCount: 100 });
-  const issues = checkAgainstSchema(schema, value).map((violation): RecipeIssue => {
-    const strategy = violation.path.at(-1) === 'granularity';
-    return {
-      code: strategy ? 'unknown_strategy' : 'field_invalid',
-      message: `${formatField(violation.path) || 'the file'} ${violation.message}`,
-      ...locate({ [file]: lines }, file, violation.path),
-    };
-  });
+  const issues = [...checkAgainstSchema(schema, value), ...findUnwritable(value)].map(
+    (violation): RecipeIssue => {
+      const strategy = violation.path.at(-1) === 'granularity';
+      return {
+        code: strategy ? 'unknown_strategy' : 'field_invalid',
+        message: `${formatField(violation.path) || 'the file'} ${violation.message}`,
+        ...locate({ [file]: lines }, file, violation.path),
+      };
+    },
+  );
   return { value, lines, issues };
 }
+
+type Unwritable = { readonly path: SchemaPath; readonly message: string };
+
+/** Texts that no database holds: YAML can write NUL and half a character as escapes. */
+function findUnwritable(value: unknown, path: SchemaPath = []): Unwritable[] {
+  if (typeof value === 'string') {
+    if (isWritable(value)) return [];
+    return [{ path, message: 'holds NUL or half a character, which no text may hold' }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    isWritable(key)
+      ? findUnwritable(part, [...path, Array.isArray(value) ? Number(key) : key])
+      : [{ path, message: 'has a key with NUL or half a character' }],
+  );
+}
+
+const isWritable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 function indexLines(
   node: Node | null,

@@ -36,9 +36,8 @@ export async function addFeedback(
     throw new DialecticError('usage_invalid', 'The feedback is empty; give it a text.');
   }
   const stageKey = requireStage(session, feedback.stageKey);
-  const document = feedback.document
-    ? await findDocument(tx, session, stageKey, feedback.document)
-    : null;
+  const named = feedback.document ?? null;
+  const document = named !== null ? await findDocument(tx, session, stageKey, named) : null;
   const readBy = await findReading(tx, session, stageKey, document?.key ?? null);
   const id = newId();
   await tx.query(

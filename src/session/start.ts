@@ -93,6 +93,9 @@ function checkRun(run: NewRun, isNewProject: boolean): void {
       : 'The brief is empty.';
     throw new DialecticError('usage_invalid', message);
   }
+  if (isNewProject && run.name.trim() === '') {
+    throw new DialecticError('usage_invalid', 'The name of the project is empty; give it one.');
+  }
   if (isNewProject) requireDomain(run.process, run.domain ?? null);
   requireResources(run.process, run.resources ?? []);
   if (run.writer && run.writer > run.models.length) {

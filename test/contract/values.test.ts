@@ -65,7 +65,21 @@ describeOnBoth('values', (kind) => {
     );
     await expect(insert).rejects.toMatchObject({
       code: 'conflict',
+      message: expect.not.stringMatching(/violates|duplicate/),
       details: { constraint: 'tenants_pkey' },
+    });
+  });
+
+  test.each([
+    ['a NUL', 'select $1::text', 'a\0b', 'NUL'],
+    ['a NUL within JSON', 'select $1::jsonb', '{"a":"\\u0000"}', 'NUL'],
+    ['no id', 'select $1::uuid', 'x', 'malformed'],
+    ['a number beyond its type', 'select $1::int4', '9999999999', 'too large'],
+  ])('%s is refused by a code and in our words', async (_, statement, value, said) => {
+    const read = database.asTenant(tenantId, (tx) => tx.query(statement, [value]));
+    await expect(read).rejects.toMatchObject({
+      code: 'value_refused',
+      message: expect.stringMatching(new RegExp(`^The database refused what was given: .*${said}`)),
     });
   });
 });
