@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
@@ -60,10 +60,16 @@ function parseFile(file: FoundFile | null): unknown {
   }
 }
 
-const unreadable = (path: string, cause: unknown): DialecticError =>
-  new DialecticError('usage_invalid', `${path} cannot be read: ${(cause as Error).message}`, {
-    cause,
-  });
+function unreadable(path: string, cause: unknown): DialecticError {
+  const reason = cause instanceof YAMLParseError ? nameFault(cause) : (cause as Error).message;
+  return new DialecticError('usage_invalid', `${path} cannot be read: ${reason}`);
+}
+
+/** The rest of the parser's message repeats a part of the file, where keys may stand. */
+function nameFault({ message, linePos }: YAMLParseError): string {
+  const [what] = message.split(/:|\n| at line/);
+  return linePos ? `${what} at line ${linePos[0].line}, column ${linePos[0].col}.` : `${what}.`;
+}
 
 function requireHarmless({ path }: FoundFile, liberties: readonly string[]): void {
   if (liberties.length === 0) return;

@@ -6,6 +6,7 @@ import { ceilingOf, checkUsage, type UsageCeiling } from './check-usage.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
+import { secretsHider } from './hide-secrets.ts';
 import type { ModelId } from './model-id.ts';
 import { normaliseFinish } from './normalise.ts';
 import { createNameRestorer } from './restore-names.ts';
@@ -36,14 +37,15 @@ export async function callModel(call: Call, { clock, send }: Outside): Promise<M
   const built = buildCall(request, id, provider, call.model);
   const watchdog = startWatchdog(limitsFor(provider, stream), clock);
   const listener = guardListener(options.onDelta);
+  const hide = secretsHider(provider);
   try {
-    const fetch = createCheckedFetch(send, stream, () => watchdog.touch());
+    const fetch = createCheckedFetch(send, stream, hide, () => watchdog.touch());
     const model = await openLanguageModel(id, provider, fetch);
     const signals = [watchdog.signal, ...(options.signal ? [options.signal] : [])];
     const outcome = await (stream ? streamCall : wholeCall)(
       model,
       { ...built.options, abortSignal: AbortSignal.any(signals) },
-      createNameRestorer(built.renamed),
+      { names: createNameRestorer(built.renamed), hide },
       (text) => listener.onDelta(text),
     );
     listener.rethrow();
@@ -92,7 +94,7 @@ function nameFailure(
   if (outcome.failure !== undefined) {
     if (watched.aborted) return watched.reason as DialecticError;
     if (options.signal?.aborted) return abortedError(id);
-    return classifyError(outcome.failure, context, provider.apiKey ? [provider.apiKey] : []);
+    return classifyError(outcome.failure, context, secretsHider(provider));
   }
   const finish = normaliseFinish(outcome.finishReason);
   if (finish !== 'interrupted' && finish !== 'error') return undefined;

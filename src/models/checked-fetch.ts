@@ -1,6 +1,7 @@
 import { cleanText } from '../platform/clean-text.ts';
 import { DialecticError } from '../platform/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import type { HideSecrets } from './hide-secrets.ts';
 import { limitResponse, STREAM_LIMITS, WHOLE_LIMITS } from './limit-response.ts';
 
 /**
@@ -9,16 +10,22 @@ import { limitResponse, STREAM_LIMITS, WHOLE_LIMITS } from './limit-response.ts'
  * and prompt elsewhere), its size is limited, and every byte that arrives is reported. Requests
  * leave in ASCII.
  */
-export function createCheckedFetch(send: SendHttp, stream: boolean, onByte: () => void): SendHttp {
+export function createCheckedFetch(
+  send: SendHttp,
+  stream: boolean,
+  hide: HideSecrets,
+  onByte: () => void,
+): SendHttp {
   return async (input, init) => {
     const response = await send(input, { ...toAscii(init), redirect: 'manual' });
-    const type = cleanText(response.headers.get('content-type') ?? '').toLowerCase();
+    const type = cleanText(response.headers.get('content-type') ?? '');
     if (response.ok && !isExpected(type, stream)) {
       await response.body?.cancel();
+      const contentType = hide(type).toLowerCase().slice(0, 80);
       throw new DialecticError(
         'provider_bad_response',
-        `The answer is "${type.slice(0, 80)}" instead of ${stream ? 'a stream' : 'JSON'}.`,
-        { details: { contentType: type.slice(0, 80), status: response.status } },
+        `The answer is "${contentType}" instead of ${stream ? 'a stream' : 'JSON'}.`,
+        { details: { contentType, status: response.status } },
       );
     }
     return limitResponse(response, stream ? STREAM_LIMITS : WHOLE_LIMITS, onByte);
@@ -40,7 +47,7 @@ function toAscii(init: RequestInit | undefined): RequestInit | undefined {
 
 /** A missing or unspecific type is let through: parsing decides. */
 function isExpected(type: string, stream: boolean): boolean {
-  const essence = type.split(';')[0]!.trim();
+  const essence = type.split(';')[0]!.trim().toLowerCase();
   if (essence === '' || essence === 'application/octet-stream') return true;
   if (stream) return essence === 'text/event-stream';
   return essence === 'text/plain' || /^application\/([\w.+-]+\+)?json$/.test(essence);

@@ -1,8 +1,10 @@
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, JSONParseError } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { classifyError, retryAfterMsOf } from './classify-error.ts';
+import { secretsHider } from './hide-secrets.ts';
 
 const context = { provider: 'openai', model: 'm' };
+const hide = secretsHider({ apiKey: 'sk-secret' });
 
 function classify(statusCode: number | undefined, over: Record<string, unknown> = {}) {
   const error = new APICallError({
@@ -12,7 +14,7 @@ function classify(statusCode: number | undefined, over: Record<string, unknown> 
     ...(statusCode === undefined ? {} : { statusCode }),
     ...over,
   });
-  return classifyError(error, context, ['sk-secret']);
+  return classifyError(error, context, hide);
 }
 
 describe('classifyError', () => {
@@ -54,15 +56,15 @@ describe('classifyError', () => {
       'provider_unreachable',
     );
     const dns = Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
-    expect(classifyError(new TypeError('fetch failed', { cause: dns }), context).code).toBe(
+    expect(classifyError(new TypeError('fetch failed', { cause: dns }), context, hide).code).toBe(
       'provider_unreachable',
     );
   });
 
   test('faults inside a stream are known by their words', () => {
     const overloaded = { type: 'overloaded_error', message: 'Overloaded' };
-    expect(classifyError(overloaded, context).code).toBe('provider_unavailable');
-    expect(classifyError(new Error('Rate limit reached'), context).code).toBe(
+    expect(classifyError(overloaded, context, hide).code).toBe('provider_unavailable');
+    expect(classifyError(new Error('Rate limit reached'), context, hide).code).toBe(
       'provider_rate_limited',
     );
   });
@@ -82,6 +84,22 @@ describe('classifyError', () => {
     const wait = retryAfterMsOf(classify(503, { responseHeaders: { 'retry-after': date } }))!;
     expect(wait).toBeGreaterThan(55_000);
     expect(wait).toBeLessThanOrEqual(60_000);
+  });
+
+  test('a key that the cut at 500 characters would split is hidden whole', () => {
+    for (let before = 480; before <= 500; before++) {
+      expect(classify(400, { message: `${'x'.repeat(before)}sk-secret` }).message).not.toMatch(
+        /x[sk]/,
+      );
+    }
+  });
+
+  test('what is no JSON is told without the excerpt of the engine', () => {
+    const thrown = new SyntaxError(`Unexpected token 'k', "k-secret" is not valid JSON`);
+    const text = 'sk-secret';
+    for (const error of [thrown, new JSONParseError({ text, cause: thrown })]) {
+      expect(classifyError(error, context, hide).message).not.toContain('secret');
+    }
   });
 
   test('neither key nor prompt get into the error', () => {

@@ -1,8 +1,9 @@
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, JSONParseError } from '@ai-sdk/provider';
 import { cleanText } from '../platform/clean-text.ts';
 import { now } from '../platform/clock.ts';
 import type { ErrorCode } from '../platform/error-codes.ts';
 import { DialecticError } from '../platform/errors.ts';
+import type { HideSecrets } from './hide-secrets.ts';
 
 const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;
 const TOO_LONG =
@@ -27,13 +28,13 @@ export function retryAfterMsOf(error: DialecticError): number | undefined {
 export function classifyError(
   thrown: unknown,
   context: CallContext,
-  secrets: readonly string[] = [],
+  hide: HideSecrets,
 ): DialecticError {
   const own = findOwn(thrown);
   if (own) return own;
   const status = APICallError.isInstance(thrown) ? thrown.statusCode : statusIn(thrown);
   const body = APICallError.isInstance(thrown) ? (thrown.responseBody ?? '') : '';
-  const said = hideSecrets(describe(thrown), secrets);
+  const said = describe(thrown, hide);
   const code = codeFor(thrown, status, `${said} ${body}`);
   const headers = APICallError.isInstance(thrown) ? (thrown.responseHeaders ?? {}) : {};
   const retryAfterMs = readRetryAfter(headers, body);
@@ -97,15 +98,18 @@ function statusIn(thrown: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-function describe(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
-  return cleanText(message || 'no message')
+/** Control characters go first, since they could split a secret, and the cut comes last. */
+function describe(thrown: unknown, hide: HideSecrets): string {
+  return hide(cleanText(messageOf(thrown) || 'no message'))
     .replace(/\s+/g, ' ')
     .slice(0, LONGEST_MESSAGE);
 }
 
-function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[key]'), text);
+/** The engine's own message about JSON repeats ten characters of it, which may be cut from a key. */
+function messageOf(thrown: unknown): string {
+  if (JSONParseError.isInstance(thrown)) return `This is not valid JSON: ${thrown.text}`;
+  if (thrown instanceof SyntaxError) return 'The answer is not valid JSON.';
+  return thrown instanceof Error ? thrown.message : JSON.stringify(thrown);
 }
 
 /** Seconds, milliseconds or a date in the headers; Google says it in the body. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DialecticError } from '../platform/errors.ts';
+import { checkBaseUrl, checkHeaders, checkKey } from './check-credentials.ts';
 
 /** A dollar a token is far above any price, and far below what a sum of amounts may reach. */
 const rate = z.number().nonnegative().max(1_000_000);
@@ -26,7 +27,7 @@ const provider = z.strictObject({
     .string()
     .regex(/^[A-Za-z_]\w*$/)
     .optional(),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z.string().min(1).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   concurrency: z.number().int().positive().optional(),
   streaming: z.boolean().optional(),
@@ -150,10 +151,12 @@ function mergeProvider(
 ): ProviderConfig {
   const { keyNames, urlNames, ...preset } = presetOf(name);
   const { apiKeyEnv, ...own } = fromFile ?? {};
+  const place = `providers.${name}`;
   const variables = apiKeyEnv ? [apiKeyEnv, ...keyNames] : keyNames;
-  const apiKey = firstSet(environment, variables) ?? own.apiKey;
-  const baseUrl = firstSet(environment, urlNames) ?? own.baseUrl ?? preset.baseUrl;
-  if (baseUrl !== undefined) checkUrl(name, baseUrl);
+  const apiKey = readFirst(environment, variables, `${place}.apiKey`, own.apiKey, checkKey);
+  const url = own.baseUrl ?? preset.baseUrl;
+  const baseUrl = readFirst(environment, urlNames, `${place}.baseUrl`, url, checkBaseUrl);
+  checkHeaders(`${place}.headers`, own.headers ?? {});
   return {
     ...preset,
     ...own,
@@ -163,8 +166,16 @@ function mergeProvider(
   };
 }
 
-function checkUrl(provider: string, baseUrl: string): void {
-  const url = URL.parse(baseUrl);
-  if (url && /^https?:$/.test(url.protocol)) return;
-  throw new DialecticError('usage_invalid', `"${baseUrl}" is no http(s) address for ${provider}.`);
+/** The first variable that is set, or what the file says; checked under the name of its place. */
+function readFirst(
+  environment: Environment,
+  variables: readonly string[],
+  place: string,
+  fromFile: string | undefined,
+  check: (source: string, value: string) => void,
+): string | undefined {
+  const variable = variables.find((name) => environment[name]?.trim());
+  const value = variable === undefined ? fromFile : environment[variable]!.trim();
+  if (value !== undefined) check(variable ?? place, value);
+  return value;
 }

@@ -3,6 +3,7 @@ import { type SendHttp, sendHttp } from '../platform/http.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { isConfigured, resolveEndpoint } from './endpoint.ts';
+import { type HideSecrets, secretsHider } from './hide-secrets.ts';
 import { limitResponse, WHOLE_LIMITS } from './limit-response.ts';
 import { findPrice, type ModelPrice } from './prices.ts';
 import { findWindow } from './windows.ts';
@@ -78,6 +79,7 @@ async function describe(
 type Answer = { readonly offered: Offered[]; readonly problem: DialecticError | null };
 
 async function probe(name: string, provider: ProviderConfig, send: SendHttp): Promise<Answer> {
+  const hide = secretsHider(provider);
   try {
     const { baseUrl, apiKey } = resolveEndpoint(name, provider);
     const response = await send(`${baseUrl}/models`, {
@@ -85,11 +87,11 @@ async function probe(name: string, provider: ProviderConfig, send: SendHttp): Pr
       redirect: 'manual',
       signal: AbortSignal.timeout(PROBE_MS),
     });
-    if (!response.ok) return { offered: [], problem: refusal(name, response.status) };
+    if (!response.ok) return { offered: [], problem: refusal(name, response.status, hide) };
     const { body } = limitResponse(response, WHOLE_LIMITS);
-    return { offered: readOffered(await new Response(body).json()), problem: null };
+    return { offered: readOffered(await new Response(body).json(), hide), problem: null };
   } catch (error) {
-    return { offered: [], problem: probeProblem(name, error) };
+    return { offered: [], problem: probeProblem(name, error, hide) };
   }
 }
 
@@ -99,26 +101,26 @@ function authorise(provider: ProviderConfig, key = 'none'): Record<string, strin
   return { authorization: `Bearer ${key}` };
 }
 
-function refusal(name: string, status: number): DialecticError {
+function refusal(name: string, status: number, hide: HideSecrets): DialecticError {
   const thrown = Object.assign(new Error(`answered with status ${status}`), { statusCode: status });
-  return classifyError(thrown, { provider: name, model: '*' });
+  return classifyError(thrown, { provider: name, model: '*' }, hide);
 }
 
-function probeProblem(name: string, error: unknown): DialecticError {
+function probeProblem(name: string, error: unknown, hide: HideSecrets): DialecticError {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return new DialecticError('provider_timeout', `${name} did not answer within ${PROBE_MS} ms.`);
   }
   if (error instanceof DialecticError) return error;
-  return classifyError(error, { provider: name, model: '*' });
+  return classifyError(error, { provider: name, model: '*' }, hide);
 }
 
 /** Every API has its list under `data` or `models`, and its own word for the window. */
-function readOffered(body: unknown): Offered[] {
+function readOffered(body: unknown, hide: HideSecrets): Offered[] {
   const { data, models } = (body ?? {}) as { data?: unknown; models?: unknown };
   const rows = Array.isArray(data) ? data : Array.isArray(models) ? models : [];
   return rows.flatMap((row: Record<string, unknown>) => {
     const given = row['id'] ?? row['name'];
-    const name = typeof given === 'string' ? given.replace(/^models\//, '') : '';
+    const name = typeof given === 'string' ? hide(given).replace(/^models\//, '') : '';
     const size = row['context_length'] ?? row['max_model_len'] ?? row['inputTokenLimit'];
     return name ? [{ name, windowTokens: typeof size === 'number' ? size : null }] : [];
   });

@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { cleanText, createTextCleaner } from '../platform/clean-text.ts';
 import { DialecticError } from '../platform/errors.ts';
+import type { HideSecrets } from './hide-secrets.ts';
 import type { NameRestorer } from './restore-names.ts';
 
 /** Twice what the longest answers of today's models have: 128,000 tokens are 500,000 characters. */
@@ -25,6 +26,9 @@ export type CallOutcome = {
   failure: unknown;
 };
 
+/** What makes the texts of an answer fit to be kept. */
+type Filters = { readonly names: NameRestorer; readonly hide: HideSecrets };
+
 /**
  * Streams one answer. It never throws for what the provider does: the text that arrived before
  * a fault was paid for and is returned with the fault beside it.
@@ -32,7 +36,7 @@ export type CallOutcome = {
 export async function streamCall(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
-  names: NameRestorer,
+  { names, hide }: Filters,
   onDelta: (text: string) => void,
 ): Promise<CallOutcome> {
   const outcome = emptyOutcome();
@@ -49,7 +53,7 @@ export async function streamCall(
     for await (const part of stream) {
       if (part.type === 'text-delta') receive(names.push(cleaner.push(part.delta)));
       else if (part.type === 'stream-start') outcome.warnings = part.warnings.map(describeWarning);
-      else if (part.type === 'response-metadata') outcome.responseId = cleanId(part.id);
+      else if (part.type === 'response-metadata') outcome.responseId = cleanId(part.id, hide);
       else if (part.type === 'finish') {
         outcome.finishReason = part.finishReason;
         outcome.usage = part.usage;
@@ -70,7 +74,7 @@ export async function streamCall(
 export async function wholeCall(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
-  names: NameRestorer,
+  { names, hide }: Filters,
   onDelta: (text: string) => void,
 ): Promise<CallOutcome> {
   const outcome = emptyOutcome();
@@ -82,7 +86,7 @@ export async function wholeCall(
     if (whole.length > LONGEST_ANSWER) outcome.failure = tooLong();
     outcome.finishReason = result.finishReason;
     outcome.usage = result.usage;
-    outcome.responseId = cleanId(result.response?.id);
+    outcome.responseId = cleanId(result.response?.id, hide);
     outcome.warnings = result.warnings.map(describeWarning);
   } catch (error) {
     outcome.failure = error;
@@ -106,8 +110,8 @@ const tooLong = (): DialecticError =>
     `The answer has more than ${LONGEST_ANSWER.toLocaleString('en')} characters; it was cut there.`,
   );
 
-const cleanId = (id: string | undefined): string | null =>
-  id === undefined ? null : cleanText(id).slice(0, LONGEST_ID);
+const cleanId = (id: string | undefined, hide: HideSecrets): string | null =>
+  id === undefined ? null : hide(cleanText(id)).slice(0, LONGEST_ID);
 
 function describeWarning(warning: SharedV4Warning): string {
   const { type, ...rest } = warning;

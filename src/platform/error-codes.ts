@@ -136,6 +136,20 @@ export const ERROR_CODES = {
     'A configuration that lies in a folder wants to use keys or variables that are not its own.',
     'Read the file; if you want what it says, `dialectic config trust`, then start again.',
   ),
+  provider_key_malformed: entry(
+    2,
+    400,
+    false,
+    'A key or header holds what no request can carry, a line break for example.',
+    'Set the variable or field that the message names again; its value is never shown.',
+  ),
+  base_url_invalid: entry(
+    2,
+    400,
+    false,
+    'A base URL is no http(s) address, or holds a password or a query.',
+    'Give the plain address; a key has its own variable, or `headers` in the configuration.',
+  ),
   model_unknown: entry(
     2,
     404,

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
 import { Worker } from '../../src/jobs/worker.ts';
-import { readModelsConfig } from '../../src/models/config.ts';
+import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
+import type { Log } from '../../src/platform/log.ts';
 import type { Stage } from '../../src/recipe/types.ts';
 import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
@@ -52,7 +53,19 @@ const shortly = (written: Stage): Stage => ({
 });
 
 /** The same against a server that runs elsewhere. */
-export async function runAgainst(place: Place, url: string, provider: object = {}) {
+export function runAgainst(place: Place, url: string, provider: object = {}) {
+  const config = readModelsConfig(
+    { DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'sk-canary-0123456789' },
+    {
+      providers: { compatible: provider },
+      models: { [MODEL]: { maxOutputTokens: 2_000, windowTokens: 32_000, price: RATES } },
+    },
+  );
+  return runWith(place, config);
+}
+
+/** The same with a configuration of the test's own, and what the worker logs. */
+export async function runWith(place: Place, config: ModelsConfig, log: Log = () => {}) {
   const { database, tenantId } = place;
   const startedAt = performance.now();
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
@@ -61,7 +74,7 @@ export async function runAgainst(place: Place, url: string, provider: object = {
     name: 'Attacked',
     brief: 'Write about bread.',
     process: processOf('attacked', [shortly(stage('draft', [draft]))]),
-    models: [MODEL],
+    models: Object.keys(config.models),
     alsoWrite: (tx, started) =>
       setBudget(tx, {
         tenantId,
@@ -71,15 +84,8 @@ export async function runAgainst(place: Place, url: string, provider: object = {
         amount: BUDGET_MICROS,
       }),
   });
-  const config = readModelsConfig(
-    { DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'sk-canary-0123456789' },
-    {
-      providers: { compatible: provider },
-      models: { [MODEL]: { maxOutputTokens: 2_000, windowTokens: 32_000, price: RATES } },
-    },
-  );
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
-  const options = { pollMs: 20, settings: SETTINGS, log: () => {} };
+  const options = { pollMs: 20, settings: SETTINGS, log };
   const session = { tenantId: place.tenantId, sessionId };
   const worker = new Worker({ database, handlers, session, ...options });
   await worker.start();
