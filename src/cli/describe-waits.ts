@@ -1,3 +1,4 @@
+import type { Wait } from '../jobs/waits.ts';
 import type { SessionEvent } from '../session/event-types.ts';
 
 /** Shorter rests pass before anybody wonders. */
@@ -7,15 +8,36 @@ const LEAST_TOLD_MS = 10_000;
 export function describeWaits(events: readonly SessionEvent[], now: Date): string[] {
   const lines = events.flatMap((event) => {
     if (event.kind !== 'job-retried') return [];
-    const restMs = event.nextTryAt.getTime() - now.getTime();
-    if (restMs < LEAST_TOLD_MS) return [];
+    const until = describeDate(event.nextTryAt, now);
+    if (until === undefined) return [];
     const { message, code } = event.error ?? {};
-    const until = event.nextTryAt.toISOString().replace(/\.\d+Z$/, 'Z');
     const reason = `${message ?? 'a fault'} (${code ?? 'no code'})`;
-    const rest = restMs < 90_000 ? `${Math.round(restMs / 1_000)} s` : inMinutes(restMs);
-    return [`Waiting until ${until}, ${rest} from now: ${reason} Ctrl-C stops the run.`];
+    return [`Waiting until ${until}: ${reason} Ctrl-C stops the run.`];
   });
   return [...new Set(lines)];
+}
+
+/** What a session that is taken up again waits for, and how to go on at once. */
+export function describeStandstill(waits: readonly Wait[], session: string, now: Date): string[] {
+  const lines = waits.flatMap(({ jobs, until, error }) => {
+    const date = describeDate(until, now);
+    if (date === undefined) return [];
+    const who = jobs === 1 ? '1 job waits' : `${jobs} jobs wait`;
+    const reason = error
+      ? `${error.message} (${error.code})`
+      : 'the clock was ahead when the date was set.';
+    return [`${who} until ${date}: ${reason}`];
+  });
+  if (lines.length === 0) return [];
+  return [...lines, `Stop with Ctrl-C and go on at once with: dialectic resume ${session} --now`];
+}
+
+/** A date and how far off it is; undefined where nobody would wonder. */
+function describeDate(until: Date, now: Date): string | undefined {
+  const restMs = until.getTime() - now.getTime();
+  if (restMs < LEAST_TOLD_MS) return undefined;
+  const rest = restMs < 90_000 ? `${Math.round(restMs / 1_000)} s` : inMinutes(restMs);
+  return `${until.toISOString().replace(/\.\d+Z$/, 'Z')}, ${rest} from now`;
 }
 
 const inMinutes = (ms: number): string => `${Math.round(ms / 60_000).toLocaleString('en')} min`;

@@ -36,7 +36,8 @@ export function listCommand(): Command {
 function describeSession(session: ListedSession): string {
   const { id, process, models, calls } = session;
   const state = describeStanding(session).padEnd(16);
-  return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls`;
+  const dated = session.ahead ? ` · dated ${session.createdAt.toISOString()}, after now` : '';
+  return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls${dated}`;
 }
 
 /** `dialectic show` and `dialectic export`: one session, and its folder where one is named. */

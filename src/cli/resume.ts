@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { endWaits } from '../jobs/waits.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { resumeRun } from '../session/resume.ts';
 import { approveSpending } from '../wallet/ledger.ts';
@@ -10,6 +11,7 @@ import {
 } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession } from './drive.ts';
+import { namingSession } from './name-session.ts';
 import { requireFolder } from './owned-folder.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
@@ -19,6 +21,7 @@ type GoOnOptions = BudgetOptions & {
   out?: string;
   concurrency: string;
   until?: string;
+  now?: boolean;
   data?: string;
   json?: boolean;
 };
@@ -28,11 +31,14 @@ export function resumeCommand(): Command {
   return goOnCommand(
     'resume',
     'go on with a session; nothing that succeeded is repeated',
-    async ({ database, tenantId }, id, { until }) => {
+    async ({ database, tenantId }, id, { until, now }) => {
       await database.asTenant(tenantId, (tx) => approveSpending(tx, tenantId, id));
       await resumeRun(database, tenantId, id, { until: until ?? null });
+      if (now) await database.asTenant(tenantId, (tx) => endWaits(tx, tenantId, id));
     },
-  ).option('--until <stage>', 'stop after this stage (default: go on to the end)');
+  )
+    .option('--now', 'wait for no date: what a fault or a wrong clock put off runs at once')
+    .option('--until <stage>', 'stop after this stage (default: go on to the end)');
 }
 
 /** `dialectic approve`: lets the next stage begin after a person has looked at the last one. */
@@ -71,7 +77,7 @@ function goOnCommand(
         await store.database.asTenant(store.tenantId, (tx) =>
           setSessionBudgets(tx, store.tenantId, id, budgets),
         );
-        await prepare(store, id, options);
+        await namingSession(id, '', () => prepare(store, id, options));
         const drive = { sessionId: id, out: options.out, concurrency, config };
         report(await driveSession(store, drive), options);
       });

@@ -140,7 +140,7 @@ export function report(
 export function requireCompleted(result: RunResult): void {
   if (result.status === 'completed' || result.awaiting?.reason === 'until') return;
   if (result.status === 'cancelled') {
-    const message = 'The run was cancelled. What was written is kept.';
+    const message = `The run ${result.session} was cancelled. What was written is kept.`;
     throw new DialecticError('run_incomplete', message, { details: { session: result.session } });
   }
   const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;

@@ -1,4 +1,5 @@
 import { DialecticError } from '../platform/errors.ts';
+import { tell } from './output.ts';
 import type { OpenStore } from './store.ts';
 
 export type ListedSession = {
@@ -14,9 +15,11 @@ export type ListedSession = {
   readonly models: readonly string[];
   readonly calls: number;
   readonly createdAt: Date;
+  /** Whether it is dated after now: it was made by a clock that was ahead. */
+  readonly ahead: boolean;
 };
 
-/** The sessions of this store, newest first. */
+/** The sessions of this store, newest first; those of a clock that was ahead come last. */
 export function listSessions({ database, tenantId }: OpenStore): Promise<ListedSession[]> {
   return database.asTenant(tenantId, (tx) =>
     tx.query<ListedSession>(
@@ -27,11 +30,11 @@ export function listSessions({ database, tenantId }: OpenStore): Promise<ListedS
            order by ordinal) as models,
          (select count(*) from model_calls c where c.tenant_id = s.tenant_id
            and c.session_id = s.id) as calls,
-         s.created_at as "createdAt"
+         s.created_at as "createdAt", s.created_at > app_now() + interval '1 minute' as ahead
        from sessions s
        join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
        join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
-       where s.tenant_id = $1 order by s.created_at desc, s.id desc`,
+       where s.tenant_id = $1 order by ahead, s.created_at desc, s.id desc`,
       [tenantId],
     ),
   );
@@ -50,5 +53,17 @@ export async function findSession(
   if (wanted !== undefined && found.length > 1) {
     throw new DialecticError('usage_invalid', `${wanted} is the end of ${found.length} ids.`);
   }
+  if (wanted === undefined) tellAhead(found);
   return found[0]!;
+}
+
+/** Whoever asked for the newest should know that a date says so of another one. */
+function tellAhead(sessions: readonly ListedSession[]): void {
+  const ahead = sessions.filter((session) => session.ahead);
+  if (ahead.length === 0) return;
+  const dates = ahead.map(({ id, createdAt }) => `${id} (${createdAt.toISOString()})`);
+  tell(
+    `Dated after now, since a clock was ahead: ${dates.slice(0, 3).join(', ')}.` +
+      ` Taken as the newest: ${sessions[0]!.id}. Name another one by its id.`,
+  );
 }

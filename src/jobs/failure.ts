@@ -37,7 +37,8 @@ export async function recordFailure(
       return;
     } catch (fault) {
       // Without a record the lease runs out and the job is taken over, which is safe but slow.
-      log(`cannot record the failure of job ${job.id}: ${(fault as Error).message}`);
+      const whose = `job ${job.id} of session ${job.sessionId}`;
+      log(`cannot record the failure of ${whose}: ${(fault as Error).message}`);
       await database.driver.untilWritable();
       await sleep(200 * attempt);
     }

@@ -47,8 +47,11 @@ export async function commitPersistently(
       if (!isPassing(error)) throw error;
       if (signal.aborted && ++stoppedTries >= TRIES_WHEN_STOPPED) throw error;
       mayBeSaved ||= error.details['outcome'] === 'unknown';
-      if (attempt === 0)
-        log(`job ${job.id} keeps its effects until they are saved: ${error.message}`);
+      const { id, sessionId } = job;
+      if (attempt === 0) {
+        const what = 'keeps what it received until it is saved';
+        log(`job ${id} of session ${sessionId} ${what}: ${error.message}`);
+      }
     }
     await database.driver.untilWritable(signal);
     const restMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10));

@@ -61,7 +61,8 @@ export class Worker {
   #wake: () => void = () => {};
   #woken = false;
   #hinting = false;
-  #stopping = false;
+  readonly #stop = new AbortController();
+  #lastFault = '';
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
@@ -115,7 +116,7 @@ export class Worker {
    * back.
    */
   async stop(graceMs = 5_000, impatience?: AbortSignal): Promise<void> {
-    this.#stopping = true;
+    this.#stop.abort();
     this.#look();
     await this.#loop;
     await this.#leases.untilIdle(graceMs, impatience);
@@ -128,7 +129,7 @@ export class Worker {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping) {
+    while (!this.#stop.signal.aborted) {
       this.#woken = false;
       const room = Math.min(this.#options.concurrency - this.#leases.size, this.#options.batch);
       const jobs = room > 0 ? await this.#claim(room) : [];
@@ -144,13 +145,22 @@ export class Worker {
       const { leaseMs, settings } = this.#options;
       const only = this.#session;
       const sweep = this.#sweep();
-      return await claimJobs(this.#database, this.id, room, leaseMs, sweep, only, settings);
+      const jobs = await claimJobs(this.#database, this.id, room, leaseMs, sweep, only, settings);
+      this.#lastFault = '';
+      return jobs;
     } catch (error) {
-      this.#options.log(`cannot claim jobs: ${(error as Error).message}`);
-      await this.#database.driver.untilWritable();
-      await sleep(this.#stopping ? 0 : 500);
+      this.#tellOnce((error as Error).message);
+      await this.#database.driver.untilWritable(this.#stop.signal);
+      await sleep(500, this.#stop.signal);
       return [];
     }
+  }
+
+  /** A store may be away for hours, and is asked twice a second. */
+  #tellOnce(fault: string): void {
+    const whose = this.#session ? ` of session ${this.#session.sessionId}` : '';
+    if (fault !== this.#lastFault) this.#options.log(`cannot claim jobs${whose}: ${fault}`);
+    this.#lastFault = fault;
   }
 
   #sweep(): Sweep {
@@ -162,7 +172,7 @@ export class Worker {
   }
 
   async #rest(): Promise<void> {
-    if (this.#woken || this.#stopping) return;
+    if (this.#woken || this.#stop.signal.aborted) return;
     const controller = new AbortController();
     this.#wake = () => controller.abort();
     await sleep(this.#options.pollMs, controller.signal);

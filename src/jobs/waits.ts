@@ -1,0 +1,30 @@
+import type { Transaction } from '../db/database.ts';
+import type { JobError } from './types.ts';
+
+/** Jobs of a session that rest until a date, with the fault that they rest for, if any. */
+export type Wait = {
+  readonly jobs: number;
+  /** When the first of them may run. */
+  readonly until: Date;
+  readonly error: JobError | null;
+};
+
+const WAITING = `tenant_id = $1 and session_id = $2 and run_after > app_now()
+  and status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')`;
+
+/** What a session waits for, the earliest first. Jobs from a clock that was ahead have no fault. */
+export const readWaits = (tx: Transaction, tenantId: string, sessionId: string): Promise<Wait[]> =>
+  tx.query<Wait>(
+    `select count(*)::int as jobs, min(run_after) as until, error from jobs
+     where ${WAITING} group by error order by until`,
+    [tenantId, sessionId],
+  );
+
+/** Lets everything that waits for a date run now. */
+export async function endWaits(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+): Promise<void> {
+  await tx.query(`update jobs set run_after = app_now() where ${WAITING}`, [tenantId, sessionId]);
+}

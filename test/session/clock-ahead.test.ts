@@ -1,0 +1,91 @@
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { resumeCommand } from '../../src/cli/resume.ts';
+import { findSession, listSessions } from '../../src/cli/sessions.ts';
+import { watchRun } from '../../src/cli/watch-run.ts';
+import type { Database } from '../../src/db/database.ts';
+import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
+import { startRun } from '../../src/session/start.ts';
+import { processOf, stage, step } from '../recipes/build.ts';
+import { emptyDirectory, openStore } from '../stores.ts';
+
+let dataDirectory: string;
+let database: Database;
+beforeAll(async () => {
+  dataDirectory = await emptyDirectory();
+  database = await openStore({ dataDirectory });
+  await ensureLocalTenant(database);
+});
+
+const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
+const start = async (): Promise<string> => {
+  const { sessionId } = await startRun(database, {
+    tenantId: LOCAL_TENANT,
+    name: 'P',
+    brief: 'Write about bread.',
+    process: processOf('drafts', [stage('draft', [draft])]),
+    models: ['offline/builder'],
+  });
+  return sessionId;
+};
+
+/** As if the clock had been three days ahead when the session was made. */
+const moveAhead = (sessionId: string) =>
+  database.transaction({ as: 'owner' }, async (tx) => {
+    const later = "app_now() + interval '3 days'";
+    await tx.query(`update sessions set created_at = ${later} where id = $1`, [sessionId]);
+    await tx.query(`update jobs set run_after = ${later} where session_id = $1`, [sessionId]);
+  });
+
+function listen(): () => string {
+  let said = '';
+  const hear = (text: unknown): boolean => {
+    said += String(text);
+    return true;
+  };
+  const spies = [process.stderr, process.stdout].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation(hear),
+  );
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  return () => said;
+}
+
+test('a session of a clock that was ahead is not the newest, and that is said', async () => {
+  const store = { database, tenantId: LOCAL_TENANT };
+  const said = listen();
+  const ahead = await start();
+  await moveAhead(ahead);
+  const newest = await start();
+  expect((await findSession(store, undefined)).id).toBe(newest);
+  expect(said()).toMatch(
+    new RegExp(`clock was ahead: ${ahead} \\(.*Taken as the newest: ${newest}`),
+  );
+  expect((await findSession(store, ahead)).id).toBe(ahead);
+  const listed = await listSessions(store);
+  expect(listed.map(({ id, ahead: isAhead }) => [id, isAhead])).toEqual([
+    [newest, false],
+    [ahead, true],
+  ]);
+});
+
+test('what waits for a date is told with the date, and `resume --now` goes on', async () => {
+  const sessionId = await start();
+  await moveAhead(sessionId);
+  const said = listen();
+  const stop = new AbortController();
+  const store = { database, tenantId: LOCAL_TENANT };
+  const watching = watchRun({ store, sessionId, onStageEnd: async () => {} }, stop.signal);
+  await vi.waitFor(
+    () => {
+      expect(said()).toMatch(/1 job waits until 20\d\d-.*Z, 4,3\d\d min from now: the clock was/);
+      expect(said()).toContain(`dialectic resume ${sessionId} --now`);
+    },
+    { timeout: 60_000 },
+  );
+  stop.abort();
+  await watching;
+  await database.close();
+  await resumeCommand().parseAsync([sessionId, '--data', dataDirectory, '--now'], { from: 'user' });
+  expect(said()).toMatch(/completed: 1 calls, 1 documents/);
+});
