@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { processOf, stage, step } from '../../test/recipes/build.ts';
+import type { Contract, RecordKind } from '../recipe/types.ts';
+import type { Assembly } from './assemble.ts';
+import { findDefects } from './find-defects.ts';
+import type { JsonRecord } from './json-reader.ts';
+
+const list = (kind: RecordKind) => ({
+  type: 'array' as const,
+  'x-records': kind,
+  items: { type: 'object' as const },
+});
+const contract: Contract = {
+  type: 'object',
+  title: 'Plan',
+  properties: { people: list('people'), items: list('work_items') },
+};
+const plan = (hours: number): JsonRecord => ({
+  people: [{ name: 'Bakers', hours_per_week: 4 }],
+  items: [{ id: 'W1', title: 'Try', owner: 'Bakers', effort_high: hours, earliest_week: 1 }],
+});
+
+/** The plan as the draft had it is among the inputs of the step that corrects it. */
+function assemble(draft: JsonRecord): Assembly {
+  const base = step('correct', 'EXECUTE', 'all_to_one', 'plan', ['doc:result/draft'], {
+    checks: ['effort_over_limit', 'id_duplicate'],
+    extends: 'draft',
+  });
+  const corrects = { ...base, output: { ...base.output, template: null } };
+  const result = { ...stage('result', [corrects]), contracts: { 'contracts/any.yaml': contract } };
+  const inputs = [{ name: 'draft', title: 'Plan', contract, content: draft, text: '' }];
+  const process = processOf('sample', [result]);
+  return { step: corrects, stage: result, inputs, session: { process } } as unknown as Assembly;
+}
+
+test('a corrected plan is added up without the draft that it replaces', () => {
+  expect(findDefects(assemble(plan(3)), plan(3))).toEqual([]);
+  expect(findDefects(assemble(plan(3)), plan(9))).toEqual([]);
+  const [defect, ...others] = findDefects(assemble(plan(3)), {
+    ...plan(3),
+    items: [...(plan(3)['items'] as object[]), { ...(plan(3)['items'] as object[])[0], id: 'W2' }],
+  } as JsonRecord);
+  expect(defect).toContain('week 1 asks 6 hours');
+  expect(others).toEqual([]);
+});
