@@ -41,11 +41,12 @@ export function writeReadme(
   return `${[...lines, ...listSessions(others)].join('\n').trimEnd()}\n`;
 }
 
-/** What the result itself asks, by the numbers that `answer` takes; the rest is counted. */
+/** What the first page asks, by the numbers that `answer` takes; the rest is counted. */
 function openQuestions(session: SessionView, { questions }: SessionMade): string[] {
   const open = questions.filter(({ answers }) => answers.length === 0);
+  const page = session.process.firstPage;
   const own = open.filter(({ askedBy }) =>
-    askedBy.some(({ stage }) => stage === session.process.resultStage),
+    askedBy.some(({ stage, key }) => stage === page?.stage && key === page.documentKey),
   );
   const rest = open.length - own.length;
   const more = `${rest} more stand in the documents of the debate: \`dialectic questions\`.`;
