@@ -336,7 +336,7 @@ describe('recipe graph', () => {
     const { stdout, stderr, code } = await recipe('graph', 'software-plan', '--svg', file);
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Wrote ${file}.\n` });
     expect(stdout).toMatch(/^flowchart TB\n {2}subgraph stage0\["Questions"\]/);
-    expect((await readFile(file, 'utf8')).match(/class="step"/g)).toHaveLength(43);
+    expect((await readFile(file, 'utf8')).match(/class="step"/g)).toHaveLength(50);
   });
 
   test('draws a stage on its own, as JSON if asked', async () => {

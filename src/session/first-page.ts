@@ -50,9 +50,16 @@ export function firstPage(
 
 /** What the computed check of the result found; its writers were asked once to mend it. */
 function findProblems(session: SessionView, rows: readonly DocumentRow[]): string[] {
-  return session.process.stages.flatMap((stage) =>
+  const { stages, replaced } = session.process;
+  return stages.flatMap((stage) =>
     stage.steps
       .filter(({ compute, skip }) => compute === 'checks' && !skip)
+      .filter(
+        ({ output }) =>
+          !replaced.some(
+            (ref) => ref.stage === stage.key && ref.documentKey === output.documentKey,
+          ),
+      )
       .flatMap(({ output: { documentKey } }) => {
         const row = findResult(session, rows, { stage: stage.key, documentKey });
         const problems = (row?.content as { problems?: unknown } | undefined)?.problems;
