@@ -78,6 +78,24 @@ describe('renderMarkdown', () => {
     expect(markdown).toContain('| Key | Value |\n| --- | --- |\n| x | 1 |\n| y | 2 |');
   });
 
+  test('what the contract keeps for code gets no place', () => {
+    const { options } = schema.properties;
+    const { name, why } = options.items.properties;
+    const items = { type: 'object', properties: { name, why, cost: { 'x-shown': false } } };
+    const kept = { type: 'array', 'x-shown': false };
+    const own = { ...schema.properties, options: { ...options, items }, status: kept };
+    const { markdown, appended } = render(
+      {
+        summary: 'We build.',
+        options: [{ name: 'One', why: 'Cheap.', cost: 'F7' }],
+        status: ['F8'],
+      },
+      { schema: { ...schema, properties: own } },
+    );
+    expect(appended).toEqual([]);
+    expect(markdown).not.toMatch(/F[78]/);
+  });
+
   test('what a template looks at without printing it counts as left out', () => {
     const looking = '# T\n{% if content.summary %}There is one.{% endif %}';
     expect(render({ summary: 'Here it is.' }, { template: looking }).appended).toEqual(['Summary']);

@@ -43,7 +43,8 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
   const body = renderTemplate(input, tracked.value);
   const isShown = createFinder(body);
   const hasPlace = (path: Path, scalar: unknown): boolean =>
-    tracked.wasRead(path) && (typeof scalar !== 'string' || isShown(scalar));
+    isForCode(input.schema, path) ||
+    (tracked.wasRead(path) && (typeof scalar !== 'string' || isShown(scalar)));
   const rest = leftOver(input.content, hasPlace);
   const appended = Object.entries(isRecord(rest) ? rest : {});
   const blocks = appended.map(
@@ -56,6 +57,20 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
     openQuestions,
     appended: appended.map(([key]) => humanise(key)),
   };
+}
+
+/** Whether the contract keeps what lies at a path, or what holds it, from readers. */
+function isForCode(schema: ContractSchema, path: Path): boolean {
+  let node: unknown = schema;
+  for (const part of path) {
+    const { properties, items } = (node ?? {}) as { properties?: object; items?: unknown };
+    node =
+      typeof part === 'number'
+        ? items
+        : (Object.entries(properties ?? {}).find(([key]) => key === part)?.[1] as unknown);
+    if (isRecord(node) && node['x-shown'] === false) return true;
+  }
+  return false;
 }
 
 /** Questions within sections are easily missed, so that all are listed once more in one place. */

@@ -83,7 +83,7 @@ function nameType(node: ContractNode): string {
 /** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
 export function schemaForModel(node: ContractNode): ContractNode {
   const { 'x-cites': _c, 'x-asks': _a, 'x-fill': _f, 'x-words': _w, ...rest } = node;
-  const { 'x-records': _r, ...schema } = rest;
+  const { 'x-records': _r, 'x-shown': _s, ...schema } = rest;
   const { properties, required, items, ...plain } = schema;
   const kept = Object.entries(properties ?? {}).filter(([, child]) => !isFilled(child));
   const names = new Set(kept.map(([key]) => key));

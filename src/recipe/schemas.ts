@@ -305,6 +305,7 @@ const contractNode: JsonSchema = record(
       type: 'boolean',
       description: 'The questions here are for people to answer; absent: open_questions are.',
     },
+    'x-shown': flag(true, 'False: for code alone; it stays in the JSON and out of the Markdown.'),
     'x-fill': choice(FILL_SOURCES, 'Code writes this after the call; the model never sees it.'),
     'x-words': {
       anyOf: [

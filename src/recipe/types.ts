@@ -136,6 +136,8 @@ export type ContractNode = {
   readonly 'x-cites'?: boolean;
   /** This section holds questions that people should answer. */
   readonly 'x-asks'?: boolean;
+  /** False: what is here is for code; no template needs a place for it, and no reader gets it. */
+  readonly 'x-shown'?: boolean;
   /** Code writes this field after the call; a model never sees it. */
   readonly 'x-fill'?: FillSource;
   /** At the root of a contract: how many words the document should have. */

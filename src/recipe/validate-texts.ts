@@ -137,6 +137,7 @@ function report(
 
 /** The paths of a contract's innermost fields. */
 function listFields(node: ContractNode, path: readonly PathPart[]): (readonly PathPart[])[] {
+  if (node['x-shown'] === false) return [];
   if (node.properties !== undefined) {
     return Object.entries(node.properties).flatMap(([key, child]) =>
       listFields(child, [...path, key]),
