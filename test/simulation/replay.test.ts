@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pickVaried, replayAll } from './replay-campaign.ts';
 
-test('24 varied histories give the same states on the real SQL after every operation', async () => {
-  const runs = pickVaried(1, 800, 24);
-  expect(await replayAll('embedded', runs)).toBeGreaterThan(1_000);
+test('12 varied histories give the same states on the real SQL after every operation', async () => {
+  const runs = pickVaried(1, 800, 12);
+  expect(await replayAll('embedded', runs)).toBeGreaterThan(500);
 });
