@@ -11,8 +11,7 @@ export default defineConfig({
     // A file starts within half a second less where the modules are there already.
     isolate: false,
     pool: 'forks',
-    // One more than most machines of two cores have: tests wait for disks, timers and processes.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // For what hangs; no test depends on how fast the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, inject } from 'vitest';
@@ -43,7 +44,8 @@ export async function temporaryFolder(): Promise<string> {
 export async function emptyDirectory(dataDirectory?: string): Promise<string> {
   const directory = dataDirectory ?? join(await temporaryFolder(), 'data');
   await mkdir(directory);
-  await cp(join(inject('embeddedTemplate'), 'pgdata'), join(directory, 'pgdata'), {
+  // The synchronous copy is done in native code and takes a tenth of the time of the other.
+  cpSync(join(inject('embeddedTemplate'), 'pgdata'), join(directory, 'pgdata'), {
     recursive: true,
   });
   return directory;
