@@ -208,6 +208,7 @@ describe('random identities', { timeout: 30_000 }, () => {
     fc.assert(
       fc.property(anyIdentity, (identity) => {
         const path = constructPath(identity);
+        fc.pre(!/~[0-9a-f]{10}/.test(path)); // what is shortened with a digest is known by it alone
         expect(deconstructPath(path)).toEqual(identity);
       }),
       { numRuns: 10_000 },
