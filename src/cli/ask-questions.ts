@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { withoutControls } from '../platform/plain-text.ts';
+import { withoutControls } from '../platform/clean-text.ts';
 import { approveStage } from '../session/advance.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
 import { readSession } from '../session/read.ts';

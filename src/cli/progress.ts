@@ -1,5 +1,5 @@
+import { withoutControls } from '../platform/clean-text.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import { withoutControls } from '../platform/plain-text.ts';
 import type { SessionView } from '../session/read.ts';
 import { countSteps, type SessionState } from '../session/session-state.ts';
 import { tell } from './output.ts';

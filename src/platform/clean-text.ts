@@ -33,3 +33,22 @@ export function cleanJson<T>(value: T): T {
     typeof part === 'string' ? cleanText(part) : part;
   return JSON.parse(JSON.stringify(value ?? null, clean)) as T;
 }
+
+/**
+ * What shows nothing and changes how the rest shows: carriage returns and control characters, and
+ * those that turn the direction of text. Line breaks and tabs stay.
+ */
+const MISLEADING = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The text as it is shown: without characters that a terminal or a reader would be misled by. */
+export const withoutControls = (text: string): string => text.replace(MISLEADING, '');
+
+/** What JSON leaves as it is although a terminal acts on it. */
+const RAW_IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** JSON on one line, with every control character in escaped form. */
+export const toPlainJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    RAW_IN_JSON,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,5 +1,5 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateInline, type Token } from 'markdown-it';
-import { withoutControls } from '../platform/plain-text.ts';
+import { withoutControls } from '../platform/clean-text.ts';
 
 /** A part of a text that is code, from its first character to behind its last one. */
 type Range = readonly [start: number, end: number];
@@ -116,8 +116,7 @@ function isAllowed(target: string): boolean {
   const plain = parser.utils
     .unescapeAll(target)
     // Browsers pass over these in an address.
-    // oxlint-disable-next-line no-control-regex
-    .replace(/[\u0000-\u0020\u007f-\u009f]/g, '');
+    .replace(/[\p{Cc} ]/gu, '');
   if (/^[/\\]{2}/.test(plain)) return false;
   const end = /[:/?#]/.exec(plain);
   if (end === null) return target.length < LONGEST_TARGET;

@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
-import { withoutControls } from '../platform/plain-text.ts';
+import { withoutControls } from '../platform/clean-text.ts';
 import { makeInert } from '../recipe/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
