@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { openDatabase } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
+import { requireFolder } from '../documents/owned-folder.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { elapsedMs } from '../platform/clock.ts';
@@ -16,7 +17,6 @@ import { startRun } from '../session/start.ts';
 import { readBrief } from './brief.ts';
 import { driveSession } from './drive.ts';
 import { printResult, tell } from './output.ts';
-import { requireFolder } from './owned-folder.ts';
 
 const MODELS = ['offline/builder', 'offline/skeptic'];
 const BRIEF = fileURLToPath(new URL('../../examples/bakery.md', import.meta.url));

@@ -1,3 +1,4 @@
+import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
 import { createHandlers } from '../generation/handlers.ts';
 import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
@@ -9,7 +10,6 @@ import { readSession } from '../session/read.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
 import { readJobConfiguration } from './configuration.ts';
 import { namingSession } from './name-session.ts';
-import { claimFolder, writeOwned } from './owned-folder.ts';
 import type { OpenStore } from './store.ts';
 import { viewOf, watchRun } from './watch-run.ts';
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { claimFolder, requireFolder, writeOwned } from '../documents/owned-folder.ts';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
 import { concludeEvaluation, type Evaluation } from '../eval/evaluation.ts';
 import { type Judgement, judgeFolders, type MissingJudgement } from '../eval/judge-folders.ts';
@@ -20,7 +21,6 @@ import {
 } from './eval-sides.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
-import { claimFolder, requireFolder, writeOwned } from './owned-folder.ts';
 import { readConcurrency } from './run.ts';
 
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */

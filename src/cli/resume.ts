@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { requireFolder } from '../documents/owned-folder.ts';
 import { endWaits } from '../jobs/waits.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { resumeRun } from '../session/resume.ts';
@@ -12,7 +13,6 @@ import {
 import { readConfiguration } from './configuration.ts';
 import { driveSession } from './drive.ts';
 import { namingSession } from './name-session.ts';
-import { requireFolder } from './owned-folder.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { type OpenStore, withStore } from './store.ts';

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { requireFolder } from '../documents/owned-folder.ts';
 import { estimateNewRun } from '../generation/estimate-new-run.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { requireModels } from '../models/require-models.ts';
@@ -26,7 +27,6 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { printResult, tell } from './output.ts';
-import { requireFolder } from './owned-folder.ts';
 import { withStore } from './store.ts';
 
 type RunOptions = BudgetOptions &

@@ -1,6 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deconstructPath } from '../documents/paths.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
@@ -11,6 +10,7 @@ import {
   PARTIAL_PREFIX,
   requireOwnFolder,
 } from '../platform/safe-writes.ts';
+import { deconstructPath } from './paths.ts';
 
 /** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */
 type Claim = { readonly owner: string; readonly files: readonly string[] };
