@@ -16,7 +16,7 @@ const ARROWS: Record<string, readonly string[]> = {
   models: ['db'],
   context: ['db', 'models'],
   sources: ['db'],
-  wallet: ['db', 'recipe', 'planning', 'models'],
+  wallet: ['db', 'models'],
   documents: ['db', 'recipe', 'planning'],
   session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
   generation: [
@@ -32,6 +32,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'jobs',
     'db',
   ],
+  estimate: ['recipe', 'planning', 'models', 'session', 'generation', 'db'],
   eval: ['documents', 'generation', 'jobs', 'models', 'recipe'],
 };
 /** The faces may import every room but each other. */

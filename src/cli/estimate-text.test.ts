@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Amounts, Estimate } from '../wallet/estimate-types.ts';
+import type { Amounts, Estimate } from '../estimate/types.ts';
 import { describeEstimate, summariseEstimate } from './estimate-text.ts';
 
 const nothing = { low: 0, middle: 0, high: 0 };

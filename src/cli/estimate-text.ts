@@ -1,4 +1,4 @@
-import type { Addition, Amounts, Estimate, Range } from '../wallet/estimate-types.ts';
+import type { Addition, Amounts, Estimate, Range } from '../estimate/types.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {

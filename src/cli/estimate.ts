@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { estimateNewRun } from '../generation/estimate-new-run.ts';
+import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeEstimate } from './estimate-text.ts';
 import {

@@ -1,6 +1,6 @@
+import { foreseeCalls } from '../estimate/foresee-calls.ts';
 import type { SessionView } from '../session/read.ts';
 import type { StepRow } from '../session/session-state.ts';
-import { foreseeCalls } from '../wallet/estimate-plan.ts';
 
 type Part = Pick<StepRow, 'done' | 'running' | 'failed'>;
 

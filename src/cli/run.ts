@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { requireFolder } from '../documents/owned-folder.ts';
-import { estimateNewRun } from '../generation/estimate-new-run.ts';
+import { estimateNewRun } from '../estimate/estimate-new-run.ts';
+import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { requireModels } from '../models/require-models.ts';
 import { DialecticError } from '../platform/errors.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
-import type { Estimate } from '../wallet/estimate-types.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import {
   addBudgetOptions,

@@ -4,12 +4,12 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts } from '../recipe/prompt.ts';
 import type { NewRun } from '../session/start.ts';
-import { estimateRun } from '../wallet/estimate.ts';
-import { readHistory } from '../wallet/estimate-history.ts';
-import { gatherModelFacts, PLAIN_MODEL } from '../wallet/estimate-models.ts';
-import { foreseeDocuments } from '../wallet/estimate-plan.ts';
-import type { Estimate } from '../wallet/estimate-types.ts';
-import { createPromptMeter } from './expected-prompts.ts';
+import { estimateRun } from './estimate-run.ts';
+import { foreseeDocuments } from './foresee-calls.ts';
+import { gatherModelFacts, PLAIN_MODEL } from './model-facts.ts';
+import { createPromptMeter } from './prompt-meter.ts';
+import { readHistory } from './read-history.ts';
+import type { Estimate } from './types.ts';
 
 /** What a run would take, from its plan, its prompts and what finished runs have measured. */
 export async function estimateNewRun(

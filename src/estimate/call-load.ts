@@ -1,6 +1,6 @@
 import { costMicros } from '../models/prices.ts';
-import type { AnswerSize } from './estimate-answers.ts';
-import type { ModelFacts, PromptParts, Scenario } from './estimate-types.ts';
+import type { AnswerSize } from './answer-sizes.ts';
+import type { ModelFacts, PromptParts, Scenario } from './types.ts';
 
 /** Documents that are asked for again at most, in a run in order, where no run has shown it. */
 const FEW_REPETITIONS = 0.15;

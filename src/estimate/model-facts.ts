@@ -2,8 +2,8 @@ import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import type { TokenCounter } from '../models/tokens.ts';
 import { findWindow } from '../models/windows.ts';
-import type { RunHistory } from './estimate-history.ts';
-import type { ModelFacts, Range } from './estimate-types.ts';
+import type { RunHistory } from './read-history.ts';
+import type { ModelFacts, Range } from './types.ts';
 
 /** The tokenizer as it is, without the safety that it adds for models of others. */
 export const PLAIN_MODEL = 'openai/plain';

@@ -3,7 +3,7 @@ import { shipped } from '../../test/session/trivial.ts';
 import { checkContract } from '../generation/check-contract.ts';
 import { contractOf } from '../recipe/contract.ts';
 import type { Contract, Stage, Step } from '../recipe/types.ts';
-import { asAnswer, expectContent } from './estimate-sizes.ts';
+import { asAnswer, expectContent } from './expect-content.ts';
 
 const steps = ['software-plan', 'decision-memo'].flatMap((name) =>
   shipped(name).stages.flatMap((stage) =>

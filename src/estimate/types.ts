@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../models/prices.ts';
 import type { ModelWindow } from '../models/windows.ts';
-import type { ForeseenCall } from './estimate-plan.ts';
+import type { ForeseenCall } from './foresee-calls.ts';
 
 /** What it may come to: at least, most likely, and at most unless something is out of order. */
 export type Range = { readonly low: number; readonly middle: number; readonly high: number };
@@ -52,7 +52,7 @@ export type PromptParts = {
   }[];
 };
 
-/** Measures requests that do not exist yet; the room that assembles prompts provides it. */
+/** Measures requests that do not exist yet. */
 export interface PromptMeter {
   measurePrompt(call: ForeseenCall): PromptParts;
   /** The answer of the expected size, laid out as models do and as plain JSON. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import type { MeasuredStep } from './estimate-types.ts';
+import type { MeasuredStep } from './types.ts';
 
 /** Older runs say less about the next one, and reading all of them would take ever longer. */
 const MOST_RUNS = 20;

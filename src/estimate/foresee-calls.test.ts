@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { shipped } from '../../test/session/trivial.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
-import { foreseeCalls } from './estimate-plan.ts';
+import { foreseeCalls } from './foresee-calls.ts';
 
 const process = shipped('software-plan');
 

@@ -1,5 +1,5 @@
-import type { ForeseenCall } from './estimate-plan.ts';
-import type { MeasuredStep, ModelFacts, PromptMeter, Range } from './estimate-types.ts';
+import type { ForeseenCall } from './foresee-calls.ts';
+import type { MeasuredStep, ModelFacts, PromptMeter, Range } from './types.ts';
 
 /** How far a model that nobody has seen at work strays from the typical size of a document. */
 const UNSEEN: Range = { low: 0.6, middle: 1, high: 1.7 };

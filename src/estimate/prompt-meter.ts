@@ -1,16 +1,16 @@
+import { assembleRequest } from '../generation/assemble.ts';
+import { documentText } from '../generation/document-text.ts';
+import type { JobInput } from '../generation/inputs.ts';
 import type { TokenCounter } from '../models/tokens.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
 import type { Process } from '../recipe/types.ts';
-import { PLAIN_MODEL } from '../wallet/estimate-models.ts';
-import type { ForeseenCall } from '../wallet/estimate-plan.ts';
-import { asAnswer, expectContent } from '../wallet/estimate-sizes.ts';
-import type { PromptMeter, PromptParts } from '../wallet/estimate-types.ts';
-import { assembleRequest } from './assemble.ts';
-import { documentText } from './document-text.ts';
-import type { JobInput } from './inputs.ts';
+import { asAnswer, expectContent } from './expect-content.ts';
+import type { ForeseenCall } from './foresee-calls.ts';
+import { PLAIN_MODEL } from './model-facts.ts';
+import type { PromptMeter, PromptParts } from './types.ts';
 
 /** What the measuring of one run shares. */
 type Bench = {

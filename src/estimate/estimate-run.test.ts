@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { shipped } from '../../test/session/trivial.ts';
-import { createPromptMeter } from '../generation/expected-prompts.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { loadTokenCounter, type TokenCounter } from '../models/tokens.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
-import { estimateRun } from './estimate.ts';
-import { gatherModelFacts } from './estimate-models.ts';
-import { foreseeCalls } from './estimate-plan.ts';
-import type { Amounts, MeasuredStep, PromptMeter, Range } from './estimate-types.ts';
+import { estimateRun } from './estimate-run.ts';
+import { foreseeCalls } from './foresee-calls.ts';
+import { gatherModelFacts } from './model-facts.ts';
+import { createPromptMeter } from './prompt-meter.ts';
+import type { Amounts, MeasuredStep, PromptMeter, Range } from './types.ts';
 
 const memo = shipped('decision-memo');
 const facts = {

@@ -1,6 +1,6 @@
-import { createAnswerSizes, isAlike } from './estimate-answers.ts';
-import { type CallLoad, loadOf } from './estimate-call.ts';
-import type { ForeseenCall } from './estimate-plan.ts';
+import { createAnswerSizes, isAlike } from './answer-sizes.ts';
+import { type CallLoad, loadOf } from './call-load.ts';
+import type { ForeseenCall } from './foresee-calls.ts';
 import type {
   Addition,
   Amounts,
@@ -10,7 +10,7 @@ import type {
   PromptMeter,
   Range,
   Scenario,
-} from './estimate-types.ts';
+} from './types.ts';
 
 /** Everything that an estimate is made of. */
 export type EstimateInput = {

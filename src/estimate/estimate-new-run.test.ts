@@ -3,13 +3,13 @@ import { withWorker } from '../../test/engine.ts';
 import { shipped } from '../../test/session/trivial.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
 import type { Database } from '../db/database.ts';
+import { createHandlers } from '../generation/handlers.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { readSession } from '../session/read.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import { summarise } from '../session/summary.ts';
 import { estimateNewRun } from './estimate-new-run.ts';
-import { createHandlers } from './handlers.ts';
 
 const config = readModelsConfig({});
 const aim = { kind: 'success_criteria', name: 'aims.md', text: 'Fewer than 3 complaints a week.' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelPrice } from '../models/prices.ts';
-import { loadOf } from './estimate-call.ts';
-import type { ModelFacts, Range } from './estimate-types.ts';
+import { loadOf } from './call-load.ts';
+import type { ModelFacts, Range } from './types.ts';
 
 const same = (value: number): Range => ({ low: value, middle: value, high: value });
 const rates = { input: 2, cachedInput: 0.2, cacheWrite: 2.5, output: 10 };
