@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { EXIT_CODES } from '../src/platform/error-code.ts';
-import { ERROR_CODES } from '../src/platform/error-codes.ts';
+import { EXIT_CODES } from '../src/errors/error-code.ts';
+import { ERROR_CODES } from '../src/errors/error-codes.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -9,7 +9,7 @@ const errorsHead = (exitCodes: string): string => `# Errors
 
 Every failure that leaves the program has one of these codes: on the command line behind the message
 (with \`--json\`, as \`error.code\`), over HTTP as the problem's \`code\`. The table is the one in
-\`src/platform/error-codes.ts\`.
+\`src/errors/error-codes.ts\`.
 
 Exit codes:
 

@@ -16,7 +16,6 @@ import {
 import { isShown } from '../src/recipe/edges.ts';
 import { insertStage, overrideStep } from '../src/recipe/edit.ts';
 import { inputFromFile } from '../src/recipe/file-shape.ts';
-import { checkAgainstSchema } from '../src/recipe/json-schema.ts';
 import { parseStage } from '../src/recipe/parse.ts';
 import { renderPrompt, renderSeedPrompt } from '../src/recipe/prompt.ts';
 import type { ContractNode, Process, Stage, Step, StepInput } from '../src/recipe/types.ts';
@@ -26,6 +25,7 @@ import {
   loadProcess,
   validateProcess,
 } from '../src/recipe/validate.ts';
+import { checkAgainstSchema } from '../src/text/json-schema.ts';
 import { readFolder } from './recipes/read-folder.ts';
 import { sampleDocument, sampleFacts, sampleJob, sampleLabel } from './recipes/sample.ts';
 import { debateAlone } from './recipes/shipped.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../recipe/json-schema.ts';
 import type { ContractNode, RecordKind } from '../recipe/types.ts';
+import { isRecord } from '../text/json-schema.ts';
 
 export type RawRecord = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
-import { withoutControls } from '../platform/clean-text.ts';
 import { approveStage } from '../session/advance.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
 import { readSession } from '../session/read.ts';
+import { withoutControls } from '../text/clean-text.ts';
 import type { OpenStore } from './store.ts';
 
 /** Where a person reads questions and types answers. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { NewResource } from '../session/start.ts';
 
 const MOST_CHARS = 2_000_000;

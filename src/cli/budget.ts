@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { parseAmount } from '../wallet/amounts.ts';
 import { type Currency, setBudget } from '../wallet/ledger.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { findConfiguration, libertiesOf } from './configuration.ts';
 import { printResult } from './output.ts';
 import { type FoundFile, trust, untrust } from './trusted-files.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
+import { DialecticError } from '../errors/errors.ts';
 import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { examineStore } from '../db/doctor.ts';
 import { locateStore } from '../db/open.ts';
 import { restoreStore } from '../db/restore.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { printResult } from './output.ts';
 
 type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };

@@ -1,10 +1,10 @@
 import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { createHandlers } from '../generation/handlers.ts';
 import { providerLimits } from '../generation/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { exportSession } from '../session/export.ts';
 import { readSession } from '../session/read.ts';
 import { type RunResult, summarise } from '../session/summary.ts';

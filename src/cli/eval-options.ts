@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { BudgetOptions } from './budget.ts';
 import type { NewRunOptions } from './new-run.ts';
 

@@ -1,4 +1,4 @@
-import { DialecticError, toDialecticError } from '../platform/errors.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 
 /** Runs work on a session: whatever error leaves it names the session and what goes on with it. */
 export async function namingSession<T>(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { DialecticError } from '../platform/errors.ts';
+import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { readTextFolder } from '../platform/folders.ts';
-import { defaultProcess, findRecipe } from '../platform/recipe-folders.ts';
 import { configureProcess } from '../recipe/configure-process.ts';
 import { requireDomain, requireResources } from '../recipe/given.ts';
 import { parseOverlay } from '../recipe/overlays.ts';

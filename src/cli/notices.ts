@@ -6,7 +6,7 @@ import {
   type Notice,
   openNotices,
 } from '../db/notices.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { printResult } from './output.ts';
 import { type OpenStore, withStore } from './store.ts';
 

@@ -1,5 +1,5 @@
-import { toPlainJson, withoutControls } from '../platform/clean-text.ts';
-import { type DialecticError, toDialecticError } from '../platform/errors.ts';
+import { type DialecticError, toDialecticError } from '../errors/errors.ts';
+import { toPlainJson, withoutControls } from '../text/clean-text.ts';
 
 /**
  * Results go to stdout: as JSON where the caller asked for it, else as lines for people. What models,

@@ -1,7 +1,7 @@
-import { withoutControls } from '../platform/clean-text.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { SessionView } from '../session/read.ts';
 import { countSteps, type SessionState } from '../session/session-state.ts';
+import { withoutControls } from '../text/clean-text.ts';
 import { tell } from './output.ts';
 import { drawTree, expectSteps, type Pace, summariseProgress } from './progress-tree.ts';
 

@@ -1,9 +1,9 @@
-import { DialecticError } from '../platform/errors.ts';
-import { listShippedRecipes } from '../platform/recipe-folders.ts';
+import { type LoadedRecipe, loadRecipe } from '../catalogue/load-recipe.ts';
+import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { diffProcesses, diffStages, type RecipeChange } from '../recipe/diff.ts';
 import type { Stage } from '../recipe/types.ts';
 import { hashStage } from '../recipe/version.ts';
-import { type LoadedRecipe, loadRecipe } from './recipe-load.ts';
 
 export type RecipeComparison = {
   readonly origin: { readonly name: string; readonly folder: string; readonly version: string };

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { type LoadedRecipe, loadFolder, loadRecipe } from '../catalogue/load-recipe.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { type InsertedStage, insertStageFiles } from '../planning/insert-stage-files.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { readTextFolder, updateTextFolder } from '../platform/folders.ts';
 import type { Position } from '../recipe/edit.ts';
 import type { MergeConflict } from '../recipe/merge.ts';
@@ -10,7 +11,6 @@ import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
 import { printResult } from './output.ts';
 import { nameOfOrigin } from './recipe-diff.ts';
-import { type LoadedRecipe, loadFolder, loadRecipe } from './recipe-load.ts';
 
 /** Where a fork keeps the files that it was copied from; recipes are read without it. */
 export const BASE_FOLDER = '.origin';

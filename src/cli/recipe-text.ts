@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { LoadedRecipe } from '../catalogue/load-recipe.ts';
 import type { RecipeChange } from '../recipe/diff.ts';
 import { driverOf } from '../recipe/driver.ts';
 import { toYaml } from '../recipe/serialise.ts';
 import type { RecipeIssue, Stage, Step, StepInput } from '../recipe/types.ts';
 import { diffLines } from './line-diff.ts';
-import type { LoadedRecipe } from './recipe-load.ts';
 
 const WIDTH = 96;
 

@@ -1,6 +1,6 @@
+import { openRecipeFolder } from '../catalogue/recipe-folders.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { readTextFolder } from '../platform/folders.ts';
-import { openRecipeFolder } from '../platform/recipe-folders.ts';
 import { processOfStage } from '../recipe/lone-stage.ts';
 import type { LineIndex, Process, RecipeIssue } from '../recipe/types.ts';
 import { checkLoneStage, checkProcess } from '../recipe/validate.ts';

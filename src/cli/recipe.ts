@@ -1,8 +1,9 @@
 import { Command } from 'commander';
+import { loadFolder, loadFrom, loadRecipe } from '../catalogue/load-recipe.ts';
+import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { writeNewTextFile, writeTextFolder } from '../platform/folders.ts';
-import { listShippedRecipes } from '../platform/recipe-folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
 import { toMermaid } from '../recipe/graph.ts';
@@ -13,7 +14,6 @@ import { hashStage } from '../recipe/version.ts';
 import { printResult, tell } from './output.ts';
 import { compareWithOrigin } from './recipe-diff.ts';
 import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
-import { loadFolder, loadFrom, loadRecipe } from './recipe-load.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
 import { checkFolder } from './recipe-validate.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { chooseLaneByHand } from '../session/converge.ts';
 import { addFeedback, type FeedbackReading } from '../session/feedback.ts';
 import { answerQuestion, type NewAnswer } from '../session/questions.ts';

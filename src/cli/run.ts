@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { requireFolder } from '../documents/owned-folder.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { requireModels } from '../models/require-models.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';

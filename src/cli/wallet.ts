@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { findProject } from '../session/project.ts';
 import { formatAmount, parseAmount } from '../wallet/amounts.ts';

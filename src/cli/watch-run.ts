@@ -1,7 +1,7 @@
+import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { now, sleep } from '../platform/clock.ts';
-import { toDialecticError } from '../platform/errors.ts';
 import { watchSession } from '../session/events.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { NO_EVENTS, reduceSession, type SessionState } from '../session/session-state.ts';

@@ -1,8 +1,8 @@
 import { constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DialecticError } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { backupNames, backupsFolder, databaseFolder, PRIVATE_MODE } from './data-directory.ts';
 
 /** A whole copy of the database's files, taken while nothing was written. */

@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** What lies in a data directory is its owner's alone: the files hold every tenant's rows. */
 export const PRIVATE_MODE = 0o700;

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { DialecticError, withDetails } from '../platform/errors.ts';
+import { DialecticError, withDetails } from '../errors/errors.ts';
 import type { Driver } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
 import type { Schema } from './schema.ts';

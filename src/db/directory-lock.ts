@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DialecticError } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
 
 /** Who holds a data directory. */

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
+import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 
 const QUOTA_RETRY_MS = 5_000;
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { listBackups, readBackupFailure } from './backup.ts';
 import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
 import type { Database } from './database.ts';

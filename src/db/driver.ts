@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { DialecticError } from '../platform/errors.ts';
+import type { DialecticError } from '../errors/errors.ts';
 
 /** A connection that its holder has alone until it gives it back. */
 export type HeldConnection = {

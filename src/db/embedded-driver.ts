@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import pg from 'pg';
+import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs, every, sleep, withTimeout } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { listBackups, removePartialBackups, writeBackup } from './backup.ts';
 import { BackupSchedule } from './backup-schedule.ts';
 import {

@@ -1,4 +1,4 @@
-import { DialecticError, isErrorCode } from '../platform/errors.ts';
+import { DialecticError, isErrorCode } from '../errors/errors.ts';
 
 /** What a person can make of the values that PostgreSQL refuses, by its code. */
 const REFUSED_VALUES: Readonly<Record<string, string>> = {

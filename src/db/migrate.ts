@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Database, Transaction } from './database.ts';
 
 export type Migration = { readonly version: number; readonly name: string; readonly sql: string };

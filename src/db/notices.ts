@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { Transaction } from './database.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { type Backup, listBackups, timeStamp } from './backup.ts';
 import { databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
 import { Database } from './database.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { announcePresence } from './presence.ts';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../platform/error-codes.ts';
-import { DialecticError, type ErrorOptions } from '../platform/errors.ts';
+import type { ErrorCode } from '../errors/error-codes.ts';
+import { DialecticError, type ErrorOptions } from '../errors/errors.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database, Transaction } from './database.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** Stores a text under its hash, once, and returns the hash. */
 export async function saveBlob(tx: Transaction, tenantId: string, body: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
 import {

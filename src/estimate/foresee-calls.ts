@@ -1,7 +1,7 @@
+import { DialecticError } from '../errors/errors.ts';
 import { simulateProcess } from '../planning/simulate.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
-import { DialecticError } from '../platform/errors.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { DialecticError } from '../errors/errors.ts';
 import { readModelsConfig } from '../models/config.ts';
 import type { ModelRequest, ModelResult } from '../models/types.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { askModel } from './ask-model.ts';
 import { SpendingTally } from './spending.ts';
 import { SINGLE_FILES, writeSingle } from './write-single.ts';

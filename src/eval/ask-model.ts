@@ -1,3 +1,4 @@
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { ContractSchema } from '../generation/check-contract.ts';
 import { joinChunks, type Piece } from '../generation/join-chunks.ts';
 import type { JsonRecord } from '../generation/json-reader.ts';
@@ -9,7 +10,6 @@ import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import { sleep } from '../platform/clock.ts';
-import { DialecticError, toDialecticError } from '../platform/errors.ts';
 import { random } from '../platform/random.ts';
 import type { SpendingTally } from './spending.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { readTextFile, writeTextFile } from '../platform/folders.ts';
 import type { Spending } from './spending.ts';
 

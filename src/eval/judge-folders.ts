@@ -1,5 +1,5 @@
+import { toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
-import { toDialecticError } from '../platform/errors.ts';
 import { asData } from './as-data.ts';
 import { askModel, type EvalDeps } from './ask-model.ts';
 import type { Reading } from './reading.ts';

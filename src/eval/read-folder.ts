@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { splitFrontMatter } from '../documents/front-matter.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { readTextFile, readTextFolder } from '../platform/folders.ts';
 import { measureReading, type ReadFile, type Reading } from './reading.ts';
 

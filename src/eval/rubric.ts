@@ -1,5 +1,5 @@
 import type { JsonRecord, JsonValue } from '../generation/json-reader.ts';
-import { toWords } from '../recipe/markdown-blocks.ts';
+import { toWords } from '../text/markdown-blocks.ts';
 
 /** The readers whose part a judge takes. */
 export const ROLES = [

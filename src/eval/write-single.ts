@@ -1,5 +1,5 @@
 import type { JsonRecord } from '../generation/json-reader.ts';
-import { toWords } from '../recipe/markdown-blocks.ts';
+import { toWords } from '../text/markdown-blocks.ts';
 import { asData } from './as-data.ts';
 import { askModel, type EvalDeps } from './ask-model.ts';
 import { type Spending, SpendingTally } from './spending.ts';

@@ -2,7 +2,6 @@ import type { ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
-import { toWords } from '../recipe/markdown-blocks.ts';
 import {
   type PromptFacts,
   type PromptInput,
@@ -12,6 +11,7 @@ import {
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
+import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './inputs.ts';
 import { isRecord } from './json-reader.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';

@@ -1,12 +1,12 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
-import { cleanJson } from '../platform/clean-text.ts';
 import { elapsedMs, every } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { cleanJson } from '../text/clean-text.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';

@@ -1,6 +1,6 @@
-import { humanise, toMarkdown } from '../recipe/markdown-blocks.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
 import type { InputType, Process, Stage, Step } from '../recipe/types.ts';
+import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import { renderDocument } from './render-document.ts';
 
 type Content = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import type { Database } from '../db/database.ts';
+import { DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
 import type { JobContext, JobHandler } from '../jobs/context.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
-import { DialecticError, toDialecticError, withDetails } from '../platform/errors.ts';
 import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, dropAbandoned, failCall } from './calls.ts';
 import { readChain, type Standing } from './chain.ts';

@@ -1,4 +1,4 @@
-import { cleanText } from '../platform/clean-text.ts';
+import { cleanText } from '../text/clean-text.ts';
 
 /** JSON as data; records have no prototype tricks in them, see readJson. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonRecord;

@@ -3,9 +3,9 @@ import { saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
 import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import type { Assembly } from './assemble.ts';
 import { renderDocument } from './render-document.ts';
 

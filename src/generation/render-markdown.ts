@@ -1,15 +1,9 @@
 import { Liquid } from 'liquidjs';
-import { DialecticError } from '../platform/errors.ts';
-import { humanise, isBlank, toMarkdown, toTable } from '../recipe/markdown-blocks.ts';
-import {
-  dedent,
-  joinEmptyLines,
-  safeBlock,
-  safeCell,
-  safeInline,
-} from '../recipe/markdown-text.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions.ts';
-import { makeInert } from '../recipe/safe-markdown.ts';
+import { humanise, isBlank, toMarkdown, toTable } from '../text/markdown-blocks.ts';
+import { dedent, joinEmptyLines, safeBlock, safeCell, safeInline } from '../text/markdown-text.ts';
+import { makeInert } from '../text/safe-markdown.ts';
 import type { ContractSchema } from './check-contract.ts';
 import { createFinder } from './find-shown.ts';
 import { isRecord } from './json-reader.ts';

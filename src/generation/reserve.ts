@@ -1,3 +1,4 @@
+import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { parseModelId } from '../models/model-id.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
@@ -5,7 +6,6 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { HoldResult } from '../wallet/holds.ts';
 import { noteShortage, type Shortage } from '../wallet/ledger.ts';

@@ -1,10 +1,10 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { FinishReason, ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';

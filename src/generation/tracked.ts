@@ -1,4 +1,4 @@
-import { isBlank, titleOf } from '../recipe/markdown-blocks.ts';
+import { isBlank, titleOf } from '../text/markdown-blocks.ts';
 import { isRecord } from './json-reader.ts';
 
 /** A value that remembers which of its parts were looked at. */

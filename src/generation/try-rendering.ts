@@ -1,4 +1,4 @@
-import { toDialecticError } from '../platform/errors.ts';
+import { toDialecticError } from '../errors/errors.ts';
 import type { Assembly } from './assemble.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { renderDocument } from './render-document.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { backoffMs } from './backoff.ts';
 import { DEFAULT_JOB_SETTINGS } from './settings.ts';
 

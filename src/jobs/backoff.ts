@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 
 /** Nobody waits longer than that in silence: the job fails with the time that was asked for. */

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { insertJobs } from './enqueue.ts';
 import { failForGood, toJobError } from './failure.ts';
 import { addGate, type Gate } from './sessions.ts';

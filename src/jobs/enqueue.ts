@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { JOB_TYPES, type JobStatus } from './transitions.ts';
 import type { NewJob } from './types.ts';

@@ -1,9 +1,9 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { cleanJson } from '../platform/clean-text.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
-import { DialecticError, toDialecticError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
+import { cleanJson } from '../text/clean-text.ts';
 import { askedMs, backoffMs, LONGEST_ASKED_MS } from './backoff.ts';
 import { handBack, retryLater } from './queries.ts';
 import type { JobSettings } from './settings.ts';

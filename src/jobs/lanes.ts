@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 export type NewStageRun = {

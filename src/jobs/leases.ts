@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
+import { toDialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
-import { toDialecticError } from '../platform/errors.ts';
 import { leaseLost } from './context.ts';
 import { extendLeases } from './queries.ts';
 import type { Job } from './types.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
+import { type DialecticError, toDialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
-import { type DialecticError, toDialecticError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
 import { commitEffects, type Effects } from './context.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 const section = z.strictObject({
   maxAttempts: z.number().int().min(1).max(100).optional(),

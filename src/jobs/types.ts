@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../platform/error-codes.ts';
+import type { ErrorCode } from '../errors/error-codes.ts';
 import type { JobRole, JobStatus, JobType } from './transitions.ts';
 
 export type DependencyPolicy = 'all' | 'quorum' | 'any';

@@ -1,4 +1,4 @@
-import { DialecticError, withDetails } from '../platform/errors.ts';
+import { DialecticError, withDetails } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import { openLanguageModel } from './adapters.ts';
 import { buildCall } from './build-call.ts';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../platform/error-codes.ts';
-import { DialecticError } from '../platform/errors.ts';
+import type { ErrorCode } from '../errors/error-codes.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** What a header can carry: an error of the HTTP client would repeat anything else in full. */
 const KEY = /^[\x21-\x7e]+$/;

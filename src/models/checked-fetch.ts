@@ -1,6 +1,6 @@
-import { cleanText } from '../platform/clean-text.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import { cleanText } from '../text/clean-text.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 import { limitResponse, STREAM_LIMITS, WHOLE_LIMITS } from './limit-response.ts';
 

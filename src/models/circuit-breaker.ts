@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** Keeps requests away from a provider that fails, and lets one try through after a while. */
 export type CircuitBreaker = {

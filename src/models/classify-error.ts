@@ -1,8 +1,8 @@
 import { APICallError, JSONParseError } from '@ai-sdk/provider';
-import { cleanText } from '../platform/clean-text.ts';
+import type { ErrorCode } from '../errors/error-codes.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
-import type { ErrorCode } from '../platform/error-codes.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { cleanText } from '../text/clean-text.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 
 const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;

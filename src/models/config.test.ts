@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DialecticError } from '../platform/errors.ts';
+import type { DialecticError } from '../errors/errors.ts';
 import { readModelsConfig } from './config.ts';
 import { isConfigured, resolveEndpoint } from './endpoint.ts';
 

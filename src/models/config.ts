@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { checkBaseUrl, checkHeaders, checkKey } from './check-credentials.ts';
 
 /** A dollar a token is far above any price, and far below what a sum of amounts may reach. */

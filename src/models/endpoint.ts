@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { ProviderConfig, ProviderKind } from './config.ts';
 
 const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> = {

@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** How much of an answer is read, counted behind the decompression. */
 export type SizeLimits = {

@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';

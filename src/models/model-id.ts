@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 export type ModelId = { readonly provider: string; readonly name: string };
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { DialecticError } from '../platform/errors.ts';
+import type { DialecticError } from '../errors/errors.ts';
 import { readModelsConfig } from './config.ts';
 import { chatEvent, startServer } from './loopback.fixture.ts';
 import { createModelProvider } from './provider.ts';

@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { sendHttp } from '../platform/http.ts';
 import { abortedError, callModel, type Outside } from './call-model.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';

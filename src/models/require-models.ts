@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import { type ModelId, parseModelId } from './model-id.ts';

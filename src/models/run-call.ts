@@ -5,8 +5,8 @@ import type {
   LanguageModelV4Usage,
   SharedV4Warning,
 } from '@ai-sdk/provider';
-import { cleanText, createTextCleaner } from '../platform/clean-text.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { cleanText, createTextCleaner } from '../text/clean-text.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 import type { NameRestorer } from './restore-names.ts';
 

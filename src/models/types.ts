@@ -1,4 +1,4 @@
-import type { DialecticError } from '../platform/errors.ts';
+import type { DialecticError } from '../errors/errors.ts';
 
 /** A JSON Schema as plain data; contracts come as YAML and are passed on unchanged. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -1,5 +1,5 @@
+import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
-import { DialecticError } from '../platform/errors.ts';
 
 /** How long one call may take, in its parts. */
 export type TimeLimits = {

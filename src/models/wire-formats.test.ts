@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DialecticError } from '../platform/errors.ts';
+import type { DialecticError } from '../errors/errors.ts';
 import { retryAfterMsOf } from './classify-error.ts';
 import { readModelsConfig } from './config.ts';
 import { startServer } from './loopback.fixture.ts';

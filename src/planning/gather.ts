@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { driverOf } from '../recipe/driver.ts';
 import { findStage, isProduced } from '../recipe/edges.ts';
 import { joinOf } from '../recipe/joins.ts';

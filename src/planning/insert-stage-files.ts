@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { activeSteps, isProduced } from '../recipe/edges.ts';
 import { forkStage, insertStage, overrideStep, type Position } from '../recipe/edit.ts';
 import { inputFromFile } from '../recipe/file-shape.ts';

@@ -1,5 +1,5 @@
-import { readRecords } from '../recipe/dotted-path.ts';
 import type { Convergence } from '../recipe/types.ts';
+import { readRecords } from '../text/dotted-path.ts';
 import { optionLabel } from './deal-labels.ts';
 
 /** Why a ballot cannot be counted, in words that can be sent to the model that wrote it. */

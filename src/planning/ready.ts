@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { activeSteps, deriveEdges, type Edge, findStage } from '../recipe/edges.ts';
 import type { Process, Step } from '../recipe/types.ts';
 

@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { isProduced, orderInWaves } from '../recipe/edges.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { settleContribution } from './anchor.ts';

@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { parseProcess } from '../recipe/parse.ts';
 import { processToFiles } from '../recipe/serialise.ts';
 import type { LineIndex, Process, RecipeIssue } from '../recipe/types.ts';

@@ -1,5 +1,5 @@
-import { readRecords } from '../recipe/dotted-path.ts';
 import type { WorkItems } from '../recipe/types.ts';
+import { readRecords } from '../text/dotted-path.ts';
 
 /** One piece of work that a document hands out. */
 export type WorkItem = {

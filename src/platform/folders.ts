@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { DialecticError } from './errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import {
   hasLinkOnTheWay,
   makeFoldersWithin,

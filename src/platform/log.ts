@@ -1,4 +1,4 @@
-import { withoutControls } from './clean-text.ts';
+import { withoutControls } from '../text/clean-text.ts';
 
 /** Progress and warnings go to stderr, so that stdout carries results alone. */
 export type Log = (message: string) => void;

@@ -1,6 +1,6 @@
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DialecticError } from './errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from './ids.ts';
 
 /** How the names of what is not whole yet begin; a killed process may leave one behind. */

@@ -1,5 +1,5 @@
+import { humanise } from '../text/markdown-blocks.ts';
 import { isShown } from './edges.ts';
-import { humanise } from './markdown-blocks.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
 
 /** A section or field as prompts and templates see it. */

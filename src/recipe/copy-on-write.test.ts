@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { shippedWhole as load } from '../../test/recipes/shipped.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { diffProcesses, diffStages } from './diff.ts';
 import * as edit from './edit.ts';
 import { mergeOrigin } from './merge.ts';
@@ -10,14 +11,7 @@ import { parseProcess } from './parse.ts';
 import { processToFiles } from './serialise.ts';
 import type { Process, Stage } from './types.ts';
 import { loadProcess, validateProcess } from './validate.ts';
-import {
-  canonicalJson,
-  hashProcess,
-  hashStage,
-  hashStep,
-  processFromVersion,
-  versionOf,
-} from './version.ts';
+import { hashProcess, hashStage, hashStep, processFromVersion, versionOf } from './version.ts';
 
 const shipped = load('software-plan');
 const stageOf = (process: Process, key: string): Stage =>

@@ -1,4 +1,5 @@
-import { flattenStage, isSame, stepOfPlace } from './flat-stage.ts';
+import { isSame } from '../text/canonical-json.ts';
+import { flattenStage, stepOfPlace } from './flat-stage.ts';
 import type { Process, Stage } from './types.ts';
 import { hashStage } from './version.ts';
 

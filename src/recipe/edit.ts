@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Contract, Process, Stage, Step, Transition } from './types.ts';
 import { hashStage, hashStep } from './version.ts';
 

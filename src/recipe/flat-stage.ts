@@ -1,5 +1,4 @@
 import type { Stage } from './types.ts';
-import { canonicalJson } from './version.ts';
 
 const SEPARATOR = ' › ';
 const at = (...parts: readonly string[]): string => parts.join(SEPARATOR);
@@ -39,7 +38,3 @@ export function stepOfPlace(place: string): string | null {
   const [kind, key] = place.split(SEPARATOR);
   return kind === 'steps' ? (key ?? null) : null;
 }
-
-/** Equality of content. */
-export const isSame = (a: unknown, b: unknown): boolean =>
-  a === b || (a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b));

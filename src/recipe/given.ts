@@ -1,6 +1,6 @@
-import { DialecticError } from '../platform/errors.ts';
-import { createEngine, parseTemplate } from './liquid.ts';
-import { ANY, findVariableUses } from './liquid-paths.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { createEngine, parseTemplate } from '../text/liquid.ts';
+import { ANY, findVariableUses } from '../text/liquid-paths.ts';
 import { promptTexts, RESOURCE_KINDS, type ResourceKind } from './prompt.ts';
 import type { Process, Stage } from './types.ts';
 

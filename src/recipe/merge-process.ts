@@ -1,4 +1,4 @@
-import { isSame } from './flat-stage.ts';
+import { isSame } from '../text/canonical-json.ts';
 import type { Sides } from './merge.ts';
 import { type MergeConflict, mapSides, mergeKeyed, mergeOrigin, mergeRecord } from './merge.ts';
 import type { Process, Stage } from './types.ts';

@@ -1,4 +1,4 @@
-import { isSame } from './flat-stage.ts';
+import { isSame } from '../text/canonical-json.ts';
 import type { Stage, Step, StepInput } from './types.ts';
 import { hashStage, hashStep } from './version.ts';
 

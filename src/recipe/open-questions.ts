@@ -1,5 +1,5 @@
-import { isRecord } from './json-schema.ts';
-import { humanise, isBlank, titleOf, toWords } from './markdown-blocks.ts';
+import { isRecord } from '../text/json-schema.ts';
+import { humanise, isBlank, titleOf, toWords } from '../text/markdown-blocks.ts';
 import type { ContractNode } from './types.ts';
 
 /** A question that the document leaves to people, and the part of it that asks. */

@@ -1,6 +1,6 @@
+import { renderLiquid } from '../text/liquid.ts';
 import { type DocumentView, describeDocument, stepsGuidedBy } from './contract.ts';
 import { isShown } from './edges.ts';
-import { renderLiquid } from './liquid.ts';
 import type { MergedOverlay } from './overlays.ts';
 import type { Process, Stage, Step } from './types.ts';
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
-import { checkAgainstSchema, type JsonSchema } from './json-schema.ts';
+import { checkAgainstSchema, type JsonSchema } from '../text/json-schema.ts';
 import { CONTRACT_SCHEMA, PROCESS_SCHEMA, STAGE_SCHEMA } from './schemas.ts';
 
 const schemas: readonly [string, JsonSchema, RegExp][] = [

@@ -1,5 +1,5 @@
+import { ANY, ITEM, type PathPart } from '../text/liquid-paths.ts';
 import { isShown } from './edges.ts';
-import { ANY, ITEM, type PathPart } from './liquid-paths.ts';
 import { RESOURCE_KINDS, readsHeader } from './prompt.ts';
 import type { ContractNode, Step } from './types.ts';
 

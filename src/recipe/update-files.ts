@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
-import { editYaml } from './edit-yaml.ts';
-import { isSame } from './flat-stage.ts';
+import { isSame } from '../text/canonical-json.ts';
+import { editYaml } from '../text/edit-yaml.ts';
 import { parseProcess } from './parse.ts';
 import { processFile, processToFiles, stageFile, stageToFiles, toYaml } from './serialise.ts';
 import type { Process, Stage, Transition } from './types.ts';

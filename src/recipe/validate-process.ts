@@ -1,7 +1,7 @@
+import { followPath } from '../text/dotted-path.ts';
+import type { SchemaPath } from '../text/json-schema.ts';
 import { findBallotStep, rivalsInput, showsOneLane } from './ballot.ts';
-import { followPath } from './dotted-path.ts';
 import { activeSteps, findStage } from './edges.ts';
-import type { SchemaPath } from './json-schema.ts';
 import type { ContractNode, DocumentRef, Process } from './types.ts';
 import type { Validation } from './validate.ts';
 

@@ -1,8 +1,8 @@
+import type { SchemaPath } from '../text/json-schema.ts';
 import { anchorRule } from './anchor-rule.ts';
 import { canDrive, driverOf, needsDriver } from './driver.ts';
 import { activeSteps, findCycle, isProduced } from './edges.ts';
 import { joinOf, respondingInputs } from './joins.ts';
-import type { SchemaPath } from './json-schema.ts';
 import type { ContractNode, IssueCode, Stage, Step, StepInput } from './types.ts';
 import type { Validation } from './validate.ts';
 import { checkInputs } from './validate-inputs.ts';

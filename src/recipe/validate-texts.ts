@@ -1,6 +1,12 @@
 import type { Liquid } from 'liquidjs';
-import { createEngine, parseTemplate } from './liquid.ts';
-import { ANY, findVariableUses, ITEM, type PathPart, type VariableUse } from './liquid-paths.ts';
+import { createEngine, parseTemplate } from '../text/liquid.ts';
+import {
+  ANY,
+  findVariableUses,
+  ITEM,
+  type PathPart,
+  type VariableUse,
+} from '../text/liquid-paths.ts';
 import { promptTexts } from './prompt.ts';
 import {
   findUnknownPart,

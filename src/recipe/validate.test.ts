@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { IssueCode } from './types.ts';
 import { checkLoneStage, checkProcess, loadProcess, validateProcess } from './validate.ts';
 

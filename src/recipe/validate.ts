@@ -1,5 +1,5 @@
-import { DialecticError } from '../platform/errors.ts';
-import type { SchemaPath } from './json-schema.ts';
+import { DialecticError } from '../errors/errors.ts';
+import type { SchemaPath } from '../text/json-schema.ts';
 import {
   type Parsed,
   parseProcess,

@@ -1,16 +1,8 @@
 import { hash as digest } from 'node:crypto';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import { completeProcess } from './complete-process.ts';
 import type { Process, Stage, Step } from './types.ts';
-
-/** JSON with sorted keys: one text for one content, whatever the order of its fields. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    const entries = Object.entries(inner).filter(([, field]) => field !== undefined);
-    return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  });
-}
 
 const hash = (value: unknown): string => digest('sha256', canonicalJson(value), 'hex');
 

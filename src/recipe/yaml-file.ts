@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { checkAgainstSchema, type JsonSchema, type SchemaPath } from './json-schema.ts';
+import { checkAgainstSchema, type JsonSchema, type SchemaPath } from '../text/json-schema.ts';
 import type { LineIndex, RecipeIssue } from './types.ts';
 
 export type ParsedYaml = {

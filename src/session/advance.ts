@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';

@@ -1,9 +1,9 @@
 import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { type CountingRound, chooseLane } from '../planning/choose-lane.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import type { PlannedInput } from '../planning/types.ts';
-import { DialecticError } from '../platform/errors.ts';
 import type { Convergence, OwnVotes } from '../recipe/types.ts';
 import type { SessionView } from './read.ts';
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
-import { withoutControls } from '../platform/clean-text.ts';
-import { makeInert } from '../recipe/safe-markdown.ts';
+import { withoutControls } from '../text/clean-text.ts';
+import { makeInert } from '../text/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
 type Call = {

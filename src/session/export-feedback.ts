@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
-import { makeInert } from '../recipe/safe-markdown.ts';
+import { makeInert } from '../text/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
 type Row = {

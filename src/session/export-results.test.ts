@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeInert } from '../recipe/safe-markdown.ts';
+import { makeInert } from '../text/safe-markdown.ts';
 import type { DocumentRow } from './export.ts';
 import { addWorkItems } from './export-results.ts';
 import type { SessionView } from './read.ts';

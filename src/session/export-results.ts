@@ -3,10 +3,10 @@ import { splitFrontMatter } from '../documents/front-matter.ts';
 import { constructPath } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
 import { describeDocument } from '../recipe/contract.ts';
-import { humanise, toMarkdown } from '../recipe/markdown-blocks.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
-import { makeInert } from '../recipe/safe-markdown.ts';
 import type { DocumentRef } from '../recipe/types.ts';
+import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
+import { safeInline } from '../text/markdown-text.ts';
+import { makeInert } from '../text/safe-markdown.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import type { SessionView } from './read.ts';
 

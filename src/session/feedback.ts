@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { promptedStages, readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { findStage } from '../recipe/edges.ts';
 import { findDocument } from './name-document.ts';

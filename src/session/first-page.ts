@@ -1,5 +1,5 @@
 import { splitFrontMatter } from '../documents/front-matter.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import type { DocumentRow } from './export.ts';
 import { findResult, type ResultFile } from './export-results.ts';
 import type { SessionView } from './read.ts';

@@ -1,7 +1,7 @@
 import type { NewNotice } from '../db/notices.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import type { SessionView } from './read.ts';
 
 type Names = Pick<SessionView, 'process' | 'lanes'>;

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { SessionView } from './read.ts';
 
 /** A document as people name it. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
 import { readBlob, saveBlob } from '../documents/blobs.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { Overlay } from '../recipe/types.ts';
-import { canonicalJson } from '../recipe/version.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 import type { NewResource, NewRun } from './start.ts';
 
 /** A run with the id of its project, or null where the project is yet to be made. */

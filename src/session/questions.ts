@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { contractOf } from '../recipe/contract.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
 import { addFeedback, findReading, type GivenFeedback, readLocked } from './feedback.ts';

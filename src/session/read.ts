@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
 import type { Overlay, Process } from '../recipe/types.ts';

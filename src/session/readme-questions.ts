@@ -1,4 +1,4 @@
-import { safeInline } from '../recipe/markdown-text.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import { nameAskers, type Question } from './questions.ts';
 import type { SessionView } from './read.ts';
 

@@ -1,6 +1,6 @@
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
-import { safeInline } from '../recipe/markdown-text.ts';
+import { safeInline } from '../text/markdown-text.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import { type FolderParts, firstPage } from './first-page.ts';

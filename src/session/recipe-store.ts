@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { lastStage, lockSession, nextStage } from './advance.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';

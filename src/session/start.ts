@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { requireDomain, requireResources } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';

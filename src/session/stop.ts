@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { addGate, cancelSession } from '../jobs/sessions.ts';
-import { DialecticError } from '../platform/errors.ts';
 import { lockSession } from './advance.ts';
 import { readSession } from './read.ts';
 

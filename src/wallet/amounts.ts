@@ -1,4 +1,4 @@
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Currency } from './ledger.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { isErrorCode } from '../../src/errors/errors.ts';
 import { createStageRun } from '../../src/jobs/lanes.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
 import { TRANSITIONS } from '../../src/jobs/transitions.ts';
-import { isErrorCode } from '../../src/platform/errors.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { readEvents } from '../../src/db/events.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import {
   addGate,
@@ -11,7 +12,6 @@ import {
   supersedeJob,
 } from '../../src/jobs/sessions.ts';
 import { isOver, type JobStatus, mayFollow, TRANSITIONS } from '../../src/jobs/transitions.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { Bench, named, untilLookedAgain, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 

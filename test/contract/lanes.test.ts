@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { createStageRun, readStanding } from '../../src/jobs/lanes.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 

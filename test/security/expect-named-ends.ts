@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isErrorCode } from '../../src/platform/errors.ts';
+import { isErrorCode } from '../../src/errors/errors.ts';
 import type { fuzzAnswers } from './fuzz-answers.ts';
 
 /** Every document was saved or failed by a code of the table; every answer that came is paid. */

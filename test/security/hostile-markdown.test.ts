@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { printResult, reportFailure, tell } from '../../src/cli/output.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { renderMarkdown } from '../../src/generation/render-markdown.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { logToStderr } from '../../src/platform/log.ts';
-import { toMarkdown, toTable } from '../../src/recipe/markdown-blocks.ts';
-import { safeBlock, safeCell, safeInline } from '../../src/recipe/markdown-text.ts';
-import { makeInert } from '../../src/recipe/safe-markdown.ts';
 import { showAsIs } from '../../src/session/export-calls.ts';
+import { toMarkdown, toTable } from '../../src/text/markdown-blocks.ts';
+import { safeBlock, safeCell, safeInline } from '../../src/text/markdown-text.ts';
+import { makeInert } from '../../src/text/safe-markdown.ts';
 
 /** A viewer that shows all it can: HTML, images, links of every kind. */
 const viewer = new MarkdownIt({ html: true });

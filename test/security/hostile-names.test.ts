@@ -5,10 +5,10 @@ import { renderMarkdown } from '../../src/generation/render-markdown.ts';
 import { loadTokenCounter } from '../../src/models/tokens.ts';
 import { expectedCounts } from '../../src/planning/expected-counts.ts';
 import { readWorkItems } from '../../src/planning/work-items.ts';
-import { renderLiquid } from '../../src/recipe/liquid.ts';
 import { gatherOpenQuestions } from '../../src/recipe/open-questions.ts';
 import type { ContractNode } from '../../src/recipe/types.ts';
 import { loadProcess } from '../../src/recipe/validate.ts';
+import { renderLiquid } from '../../src/text/liquid.ts';
 import { documentedExample } from '../recipes/documented-example.ts';
 
 /** Names that every object has; a table that is looked up by them finds a function. */

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
 import type { Loss, PlannedJob } from '../../src/planning/types.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import type { Process, Step } from '../../src/recipe/types.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
 import { optionLabel, rivalsByLabel } from '../../src/planning/deal-labels.ts';
 import { expectedCounts } from '../../src/planning/expected-counts.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { addFeedback } from '../../src/session/feedback.ts';

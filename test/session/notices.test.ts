@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { addGate, removeGate } from '../../src/jobs/sessions.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { startRun } from '../../src/session/start.ts';
 import { noteShortage } from '../../src/wallet/ledger.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';

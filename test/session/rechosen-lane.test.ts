@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { createHandlers } from '../../src/generation/handlers.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';

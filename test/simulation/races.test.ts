@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { CompletionBatch } from '../../src/jobs/completion-batch.ts';
 import { commitEffects } from '../../src/jobs/context.ts';
 import { recordFailure } from '../../src/jobs/failure.ts';
@@ -8,7 +9,6 @@ import { readStanding } from '../../src/jobs/lanes.ts';
 import { addGate, cancelSession, removeGate, retrySession } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { Job } from '../../src/jobs/types.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { named, type TestJob } from '../engine.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 import { Track } from './race-track.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { commitEffects, type Effects } from '../../src/jobs/context.ts';
 import { enqueueJobs } from '../../src/jobs/enqueue.ts';
 import { recordFailure } from '../../src/jobs/failure.ts';
@@ -21,7 +22,6 @@ import {
 } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { Job } from '../../src/jobs/types.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { compareLog } from './compare-log.ts';
 import { databaseImage, modelImage } from './images.ts';
 import type { SimEffects, SimFault } from './model.ts';

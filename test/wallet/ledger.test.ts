@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { failCall } from '../../src/generation/calls.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
 import type { Job } from '../../src/jobs/types.ts';
 import type { ModelPrice } from '../../src/models/prices.ts';
-import { DialecticError } from '../../src/platform/errors.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { readBalances, readBudgets } from '../../src/wallet/balances.ts';
 import { holdFunds, postCall, settleLeftHolds, voidHold } from '../../src/wallet/holds.ts';

@@ -1,4 +1,4 @@
-import { DialecticError } from '../../platform/errors.ts';
+import { DialecticError } from '../../errors/errors.ts';
 import { abortedError } from '../call-model.ts';
 import { parseModelId } from '../model-id.ts';
 import { loadTokenCounter } from '../tokens.ts';

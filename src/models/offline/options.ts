@@ -1,4 +1,4 @@
-import { DialecticError } from '../../platform/errors.ts';
+import { DialecticError } from '../../errors/errors.ts';
 import { isPersonaName, PERSONA_NAMES, type PersonaName } from './personas.ts';
 
 /** `always`, or the number of the call that is hit, counted from 1. */

@@ -1,10 +1,10 @@
 import { readTextFolder } from '../platform/folders.ts';
-import { findRecipe, openRecipeFolder, type RecipeFolder } from '../platform/recipe-folders.ts';
 import { processOfStage } from '../recipe/lone-stage.ts';
 import { parseProcess, parseStage } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { requireParsed } from '../recipe/validate.ts';
 import { hashProcess, hashStage } from '../recipe/version.ts';
+import { findRecipe, openRecipeFolder, type RecipeFolder } from './recipe-folders.ts';
 
 /** A recipe that parses; a stage on its own stands in a process of its own. */
 export type LoadedRecipe = RecipeFolder & {

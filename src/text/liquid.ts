@@ -1,5 +1,5 @@
 import { Liquid, type Template } from 'liquidjs';
-import { DialecticError } from '../platform/errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { toMarkdown, toTable } from './markdown-blocks.ts';
 
 /** Recipes come from users: no file system, no prototypes, bounded size, memory and time. */

@@ -1,11 +1,18 @@
 import { isRecord } from './json-schema.ts';
-import type { ContractNode } from './types.ts';
 
-/** What a dotted path of process.yaml leads to in a contract; lists on the way are entered. */
-export function followPath(contract: ContractNode, dotted: string): ContractNode | undefined {
-  let node: ContractNode | undefined = contract;
+type SchemaNode<Node> = {
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+};
+
+/** What a dotted path leads to in a JSON schema; lists on the way are entered. */
+export function followPath<Node extends SchemaNode<Node>>(
+  schema: Node,
+  dotted: string,
+): Node | undefined {
+  let node: Node | undefined = schema;
   for (const part of dotted.split('.')) {
-    const fields: ContractNode['properties'] = (node?.items ?? node)?.properties;
+    const fields: Readonly<Record<string, Node>> | undefined = (node?.items ?? node)?.properties;
     node = fields !== undefined && Object.hasOwn(fields, part) ? fields[part] : undefined;
   }
   return node;

@@ -1,5 +1,5 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateInline, type Token } from 'markdown-it';
-import { withoutControls } from '../platform/clean-text.ts';
+import { withoutControls } from './clean-text.ts';
 
 /** A part of a text that is code, from its first character to behind its last one. */
 type Range = readonly [start: number, end: number];

@@ -1,5 +1,5 @@
 import { type Document, isMap, isSeq, type Node, parseDocument } from 'yaml';
-import { isSame } from './flat-stage.ts';
+import { isSame } from './canonical-json.ts';
 
 /**
  * Changes a YAML text that says `before` so that it says `after`. Parts that stay keep their text,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { DialecticError } from './errors.ts';
+import { DialecticError } from '../errors/errors.ts';
 
 /** A folder that holds a recipe; a process has process.yaml at its root, a lone stage stage.yaml. */
 export type RecipeFolder = {

@@ -2,7 +2,7 @@
  * Model-written Markdown, made safe to stand inside a larger document: it keeps its own structure
  * and cannot change that of what surrounds it.
  */
-import { withoutControls } from '../platform/clean-text.ts';
+import { withoutControls } from './clean-text.ts';
 import { type Fence, findFences, makeInert, makeInlineInert } from './safe-markdown.ts';
 
 const HEADING = /^ {0,3}(#{1,6})(?=\s|$)/;

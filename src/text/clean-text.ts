@@ -28,11 +28,11 @@ export function createTextCleaner(): TextCleaner {
 }
 
 /** The same value with every text in it cleaned, as `jsonb` can hold it. */
-export function cleanJson<T>(value: T): T {
-  const clean = (_key: string, part: unknown): unknown =>
-    typeof part === 'string' ? cleanText(part) : part;
-  return JSON.parse(JSON.stringify(value ?? null, clean)) as T;
-}
+export const cleanJson = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value ?? null, cleanPart)) as T;
+
+const cleanPart = (_key: string, part: unknown): unknown =>
+  typeof part === 'string' ? cleanText(part) : part;
 
 /**
  * What shows nothing and changes how the rest shows: carriage returns and control characters, and
