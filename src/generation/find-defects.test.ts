@@ -21,10 +21,10 @@ const plan = (hours: number): JsonRecord => ({
 });
 
 /** The plan as the draft had it is among the inputs of the step that corrects it. */
-function assemble(draft: JsonRecord): Assembly {
+function assemble(draft: JsonRecord, as: 'extends' | 'rewrites'): Assembly {
   const base = step('correct', 'EXECUTE', 'all_to_one', 'plan', ['doc:result/draft'], {
     checks: ['effort_over_limit', 'id_duplicate'],
-    extends: 'draft',
+    [as]: 'draft',
   });
   const corrects = { ...base, output: { ...base.output, template: null } };
   const result = { ...stage('result', [corrects]), contracts: { 'contracts/any.yaml': contract } };
@@ -33,13 +33,20 @@ function assemble(draft: JsonRecord): Assembly {
   return { step: corrects, stage: result, inputs, session: { process } } as unknown as Assembly;
 }
 
-test('a corrected plan is added up without the draft that it replaces', () => {
-  expect(findDefects(assemble(plan(3)), plan(3))).toEqual([]);
-  expect(findDefects(assemble(plan(3)), plan(9))).toEqual([]);
-  const [defect, ...others] = findDefects(assemble(plan(3)), {
-    ...plan(3),
-    items: [...(plan(3)['items'] as object[]), { ...(plan(3)['items'] as object[])[0], id: 'W2' }],
-  } as JsonRecord);
-  expect(defect).toContain('week 1 asks 6 hours');
-  expect(others).toEqual([]);
-});
+test.each(['extends', 'rewrites'] as const)(
+  'a plan that %s its draft is added up without it',
+  (as) => {
+    const assembly = assemble(plan(3), as);
+    expect(findDefects(assembly, plan(3))).toEqual([]);
+    expect(findDefects(assembly, plan(9))).toEqual([]);
+    const [defect, ...others] = findDefects(assembly, {
+      ...plan(3),
+      items: [
+        ...(plan(3)['items'] as object[]),
+        { ...(plan(3)['items'] as object[])[0], id: 'W2' },
+      ],
+    } as JsonRecord);
+    expect(defect).toContain('week 1 asks 6 hours');
+    expect(others).toEqual([]);
+  },
+);

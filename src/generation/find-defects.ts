@@ -41,8 +41,8 @@ function runChecks(assembly: Assembly, content: JsonRecord): string[] {
   const contract = contractOf(stage, step)!;
   const { title, words } = describeDocument(stage, step);
   const text = step.output.template ? renderDocument(session.process, stage, step, content) : '';
-  // What the answer changes is in it already; counted twice, a plan would cost double.
-  const others = inputs.filter(({ name }) => name !== step.extends);
+  // The draft of the answer is in it already; counted twice, a plan would cost double.
+  const others = inputs.filter(({ name }) => name !== (step.extends ?? step.rewrites));
   const documents = [...planDocuments(others), { title, contract, content, text }];
   const { problems } = checkPlan(gatherPlan(documents));
   const found = problems.filter(({ code }) => step.checks.includes(code));

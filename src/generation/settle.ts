@@ -121,7 +121,9 @@ function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' |
       // An earlier version of the same document may well be right as it stands.
       .filter(
         ({ name, content, document_key }) =>
-          content !== null && document_key !== planned.documentKey && name !== step.extends,
+          content !== null &&
+          document_key !== planned.documentKey &&
+          name !== (step.extends ?? step.rewrites),
       )
       .map(({ content }) => content),
     limit: limitLength(step.continuation, describeDocument(stage, step).words),

@@ -6,7 +6,7 @@ import { processFromVersion, versionOf } from './version.ts';
 /** A process as release 0.1.0 stored it: without the fields that came later. */
 function asStoredBefore(process: Process): Process {
   const gone = ['firstPage', 'replaced', 'askStage', 'resultStage', 'depth', 'omitted'];
-  const inSteps = ['compute', 'checks', 'extends', 'alone'];
+  const inSteps = ['compute', 'checks', 'extends', 'rewrites', 'alone'];
   const without = (value: object, keys: readonly string[]): object =>
     Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
   return {

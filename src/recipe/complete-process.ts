@@ -6,7 +6,7 @@ type StoredProcess = Omit<Process, 'workItems' | 'results'> & {
   readonly results: readonly (Omit<ResultRef, 'folder'> & Partial<ResultRef>)[];
 };
 
-const STEP = { compute: null, checks: [], extends: null, alone: 'run' } as const;
+const STEP = { compute: null, checks: [], extends: null, rewrites: null, alone: 'run' } as const;
 const PROCESS = {
   firstPage: null,
   replaced: [],

@@ -70,6 +70,7 @@ export type StepFile = {
   readonly compute?: Computation;
   readonly checks?: readonly Check[];
   readonly extends?: string;
+  readonly rewrites?: string;
   readonly alone?: Step['alone'];
   readonly inputs: readonly InputFile[];
   readonly output: {
@@ -112,6 +113,7 @@ export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {
     compute: raw.compute ?? null,
     checks: raw.checks ?? [],
     extends: raw.extends ?? null,
+    rewrites: raw.rewrites ?? null,
     alone: raw.alone ?? 'run',
     output: {
       kind: raw.output.kind,

@@ -223,6 +223,7 @@ const step = record(
       'Defects that code looks for in the answer; they go back to the writer once.',
     ),
     extends: key('Input that the answer only changes; code takes the rest over from it.'),
+    rewrites: key('Input that the answer replaces whole; no check counts it beside the answer.'),
     alone: {
       ...choice(['run', 'copy', 'skip'], 'What happens in a run of one participant.'),
       default: 'run',

@@ -126,6 +126,7 @@ function stepFile(step: Step, stageKey: string): StageFile['steps'][number] {
     ...(step.compute === null ? {} : { compute: step.compute }),
     ...(step.checks.length === 0 ? {} : { checks: step.checks }),
     ...(step.extends === null ? {} : { extends: step.extends }),
+    ...(step.rewrites === null ? {} : { rewrites: step.rewrites }),
     ...(step.alone === 'run' ? {} : { alone: step.alone }),
     inputs: step.inputs.map((input) => inputFile(input, stageKey)),
     output: {

@@ -103,6 +103,8 @@ export type Step = {
   readonly checks: readonly Check[];
   /** Name of the input that the answer only changes: code takes the rest over from it. */
   readonly extends: string | null;
+  /** Name of the input that the answer replaces whole: a draft, which no check counts beside it. */
+  readonly rewrites: string | null;
   /** What happens in a run of one participant, where there is nothing to merge or to rank. */
   readonly alone: 'run' | 'copy' | 'skip';
   readonly output: StepOutput;

@@ -85,8 +85,14 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
   if ((step.prompt === null) === (step.compute === null)) {
     add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
   }
-  if (step.extends !== null && !step.inputs.some(({ name }) => name === step.extends)) {
-    add('reference_unknown', ['extends'], `extends names ${step.extends}, which is not an input`);
+  for (const field of ['extends', 'rewrites'] as const) {
+    if (step[field] !== null && !step.inputs.some(({ name }) => name === step[field])) {
+      const message = `${field} names ${step[field]}, which is not an input`;
+      add('reference_unknown', [field], message);
+    }
+  }
+  if (step.extends !== null && step.rewrites !== null) {
+    add('field_invalid', ['rewrites'], 'a step either extends a document or rewrites one');
   }
   const known = activeSteps(stage).map((one) => one.key);
   for (const [index, key] of step.after.entries()) {

@@ -73,6 +73,7 @@ export function step(
     compute: null,
     checks: [],
     extends: null,
+    rewrites: null,
     alone: 'run',
     output: {
       kind: jobType === 'PLAN' ? 'header_context' : 'document',
