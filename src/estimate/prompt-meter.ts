@@ -1,6 +1,6 @@
 import { assembleRequest } from '../generation/assemble.ts';
 import { documentText } from '../generation/document-text.ts';
-import type { JobInput } from '../generation/inputs.ts';
+import type { JobInput } from '../generation/job-input.ts';
 import type { TokenCounter } from '../models/tokens.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import { describeDocument } from '../recipe/contract.ts';

@@ -4,7 +4,7 @@ import type { PlannedJob } from '../planning/types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
 import { type Assembly, assembleRequest } from './assemble.ts';
-import type { JobInput } from './inputs.ts';
+import type { JobInput } from './job-input.ts';
 
 const COMMON = `How to write: ${'plainly and to the point, '.repeat(20)}always.`;
 const SEED = 'prompts/seed.md';

@@ -12,7 +12,7 @@ import type { Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import { toWords } from '../text/markdown-blocks.ts';
-import type { JobInput } from './inputs.ts';
+import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
 

@@ -8,7 +8,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { contractOf } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
 import type { Assembly } from './assemble.ts';
-import { planDocuments } from './inputs.ts';
+import { planDocuments } from './job-input.ts';
 import { renderJobs } from './render-handler.ts';
 
 type Content = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { readBallot } from '../planning/read-ballot.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { Assembly } from './assemble.ts';
-import { planDocuments } from './inputs.ts';
+import { planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { renderDocument } from './render-document.ts';
 

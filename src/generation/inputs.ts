@@ -1,4 +1,3 @@
-import type { PlanDocument } from '../checks/gather-plan.ts';
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
@@ -6,28 +5,11 @@ import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
-import type { PromptInput } from '../recipe/prompt.ts';
-import type { Contract, Process, Stage, Step, StepInput } from '../recipe/types.ts';
+import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { documentText } from './document-text.ts';
 import { stripFields } from './fill-fields.ts';
-
-/** One input of a job: how the prompt calls it, and its text. */
-export type JobInput = PromptInput & {
-  readonly name: string;
-  readonly type: Step['inputs'][number]['type'];
-  /** How many steps of the stage read it; what most of them read travels first. */
-  readonly readers: number;
-  /** Orders what as many steps read: earlier stages first, the same in every call. */
-  readonly order: string;
-  readonly text: string;
-  readonly content: unknown;
-  /** For what a step made: what describes its content, and who wrote it, which no prompt says. */
-  readonly contract?: Contract;
-  readonly writer?: string;
-  /** For a ballot: the label under which it speaks of the reading lane's own plan. */
-  readonly ownLabel?: string;
-};
+import type { JobInput } from './job-input.ts';
 
 type Row = {
   id: string;
@@ -232,9 +214,3 @@ async function loadResource(tx: Transaction, tenantId: string, id: string): Prom
   const order = `000/${row!.kind}/${row!.name}`;
   return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
 }
-
-/** Inputs that steps made, with the contract that says where their records are. */
-export const planDocuments = (inputs: readonly JobInput[]): PlanDocument[] =>
-  inputs.flatMap(({ title, contract, content, text }) =>
-    contract ? [{ title, contract, content, text }] : [],
-  );

@@ -1,0 +1,26 @@
+import type { PlanDocument } from '../checks/gather-plan.ts';
+import type { PromptInput } from '../recipe/prompt.ts';
+import type { Contract, InputType } from '../recipe/types.ts';
+
+/** One input of a job: how the prompt calls it, and its text. */
+export type JobInput = PromptInput & {
+  readonly name: string;
+  readonly type: InputType;
+  /** How many steps of the stage read it; what most of them read travels first. */
+  readonly readers: number;
+  /** Orders what as many steps read: earlier stages first, the same in every call. */
+  readonly order: string;
+  readonly text: string;
+  readonly content: unknown;
+  /** For what a step made: what describes its content, and who wrote it, which no prompt says. */
+  readonly contract?: Contract;
+  readonly writer?: string;
+  /** For a ballot: the label under which it speaks of the reading lane's own plan. */
+  readonly ownLabel?: string;
+};
+
+/** Inputs that steps made, with the contract that says where their records are. */
+export const planDocuments = (inputs: readonly JobInput[]): PlanDocument[] =>
+  inputs.flatMap(({ title, contract, content, text }) =>
+    contract ? [{ title, contract, content, text }] : [],
+  );
