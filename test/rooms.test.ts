@@ -24,7 +24,8 @@ const ARROWS: Record<string, readonly string[]> = {
   wallet: ['db', 'models'],
   documents: ['db', 'recipe', 'planning'],
   session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
-  generation: [
+  generation: ['recipe', 'planning', 'checks', 'models', 'session'],
+  handlers: [
     'recipe',
     'planning',
     'checks',
@@ -34,6 +35,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'wallet',
     'documents',
     'session',
+    'generation',
     'jobs',
     'db',
   ],

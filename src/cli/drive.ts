@@ -1,7 +1,7 @@
 import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { createHandlers } from '../generation/handlers.ts';
-import { providerLimits } from '../generation/provider-limits.ts';
+import { createHandlers } from '../handlers/create-handlers.ts';
+import { providerLimits } from '../handlers/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createHandlers } from '../generation/handlers.ts';
-import { providerLimits } from '../generation/provider-limits.ts';
+import { createHandlers } from '../handlers/create-handlers.ts';
+import { providerLimits } from '../handlers/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { readConfiguration, readJobConfiguration } from './configuration.ts';

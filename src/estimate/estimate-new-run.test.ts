@@ -3,7 +3,7 @@ import { withWorker } from '../../test/engine.ts';
 import { shipped } from '../../test/session/trivial.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
 import type { Database } from '../db/database.ts';
-import { createHandlers } from '../generation/handlers.ts';
+import { createHandlers } from '../handlers/create-handlers.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { readSession } from '../session/read.ts';

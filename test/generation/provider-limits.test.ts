@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createHandlers } from '../../src/generation/handlers.ts';
-import { providerLimits } from '../../src/generation/provider-limits.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
+import { providerLimits } from '../../src/handlers/provider-limits.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import { readSession } from '../../src/session/read.ts';

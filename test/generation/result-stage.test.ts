@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Contract, ContractNode, Process, Step } from '../../src/recipe/types.ts';

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, type StoreLocation } from '../../src/db/open.ts';
 import { LOCAL_TENANT } from '../../src/db/tenants.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { Worker } from '../../src/jobs/worker.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Database } from '../../src/db/database.ts';
-import { createExecuteHandler } from '../../src/generation/execute-handler.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
+import { createExecuteHandler } from '../../src/handlers/execute.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { enqueueJobs } from '../../src/jobs/enqueue.ts';
 import { Worker } from '../../src/jobs/worker.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Database } from '../../src/db/database.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { Worker } from '../../src/jobs/worker.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';

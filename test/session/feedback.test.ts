@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import { stepsGiven } from '../../src/planning/give-feedback.ts';

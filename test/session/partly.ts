@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { type StoreLocation } from '../../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { cancelRun, pauseRun } from '../../src/index.ts';
 import { removeGate } from '../../src/jobs/sessions.ts';
 import { readModelsConfig } from '../../src/models/config.ts';

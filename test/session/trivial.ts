@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
+import { createPlanHandler } from '../../src/handlers/plan-lane.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
-import { createPlanHandler } from '../../src/session/plan-handler.ts';
 import { readSession } from '../../src/session/read.ts';
 import { withWorker } from '../engine.ts';
 

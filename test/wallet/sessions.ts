@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { createHandlers } from '../../src/generation/handlers.ts';
+import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import { readSession } from '../../src/session/read.ts';

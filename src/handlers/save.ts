@@ -1,5 +1,11 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { type Assembly, assembleRequest } from '../generation/assemble.ts';
+import { fillFields } from '../generation/fill-fields.ts';
+import { findDefects } from '../generation/find-defects.ts';
+import type { JsonRecord } from '../generation/json-reader.ts';
+import { type Judged, judge, type Verdict } from '../generation/judge.ts';
+import { tryRendering } from '../generation/try-rendering.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
@@ -7,15 +13,9 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import type { FinishReason, ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
-import { type Assembly, assembleRequest } from './assemble.ts';
 import { type CallEnd, endCall } from './calls.ts';
-import { type ChainView, type ExecutePayload, joinFrom } from './chain.ts';
-import { fillFields } from './fill-fields.ts';
-import { findDefects } from './find-defects.ts';
-import type { JsonRecord } from './json-reader.ts';
-import { type Judged, judge, type Verdict } from './judge.ts';
-import { renderJobs } from './render-handler.ts';
-import { tryRendering } from './try-rendering.ts';
+import { type ChainView, type ExecutePayload, joinFrom } from './load.ts';
+import { renderJobs } from './render.ts';
 
 /** What came of a request; `abandoned` where this side ended it: its process died or was stopped. */
 export type Turn = {

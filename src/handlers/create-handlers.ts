@@ -1,7 +1,7 @@
 import type { JobHandlers } from '../jobs/context.ts';
-import { createPlanHandler } from '../session/plan-handler.ts';
-import { createExecuteHandler, type GenerationDeps } from './execute-handler.ts';
-import { createRenderHandler } from './render-handler.ts';
+import { createExecuteHandler, type GenerationDeps } from './execute.ts';
+import { createPlanHandler } from './plan-lane.ts';
+import { createRenderHandler } from './render.ts';
 
 /** Everything that a worker needs to run sessions. */
 export function createHandlers(deps: GenerationDeps): JobHandlers {

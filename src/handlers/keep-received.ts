@@ -3,7 +3,7 @@ import { saveContribution } from '../documents/documents.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { endCall, lockCall } from './calls.ts';
-import { reckonEnd, type Turn } from './settle.ts';
+import { reckonEnd, type Turn } from './save.ts';
 
 /**
  * Saves and pays what a call had brought when its session was cancelled. Cancelling took the job's

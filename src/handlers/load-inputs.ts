@@ -1,5 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
+import { documentText } from '../generation/document-text.ts';
+import { stripFields } from '../generation/fill-fields.ts';
+import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
@@ -7,9 +10,6 @@ import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
-import { documentText } from './document-text.ts';
-import { stripFields } from './fill-fields.ts';
-import type { JobInput } from './job-input.ts';
 
 type Row = {
   id: string;

@@ -9,13 +9,13 @@ import type { Job } from '../jobs/types.ts';
 import { planStep } from '../planning/plan-step.ts';
 import { findReadySteps } from '../planning/ready.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
+import { closeStage } from '../session/advance.ts';
+import { toLaneStates } from '../session/lane-states.ts';
+import { readLosses } from '../session/losses.ts';
+import { degradedNotice } from '../session/missing-text.ts';
+import { readSession, type SessionView } from '../session/read.ts';
+import { planLaneRoots, readStageLanes, type StagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import { closeStage } from './advance.ts';
-import { toLaneStates } from './lane-states.ts';
-import { readLosses } from './losses.ts';
-import { degradedNotice } from './missing-text.ts';
-import { readSession, type SessionView } from './read.ts';
-import { planLaneRoots, readStageLanes, type StagePayload } from './stages.ts';
 
 /** PLAN jobs: one stands for a stage, one for each lane in it. Steps become EXECUTE jobs. */
 export function createPlanHandler(database: Database): JobHandler {

@@ -1,18 +1,18 @@
 import type { Database } from '../db/database.ts';
 import { DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
+import { assembleRequest } from '../generation/assemble.ts';
 import type { JobContext, JobHandler } from '../jobs/context.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelProvider, ModelRequest, ModelResult } from '../models/types.ts';
-import { assembleRequest } from './assemble.ts';
 import { type CallPurpose, Checkpoint, dropAbandoned, failCall } from './calls.ts';
-import { readChain, type Standing } from './chain.ts';
 import { commitComputed } from './compute.ts';
 import { keepReceived } from './keep-received.ts';
+import { readChain, type Standing } from './load.ts';
 import { reserveCall } from './reserve.ts';
-import { reckonEnd, settleTurn, type Turn, UNKNOWN_USAGE } from './settle.ts';
+import { reckonEnd, settleTurn, type Turn, UNKNOWN_USAGE } from './save.ts';
 
 export type GenerationDeps = {
   readonly database: Database;

@@ -4,12 +4,12 @@ import { describeChecks } from '../checks/describe-checks.ts';
 import { gatherPlan } from '../checks/gather-plan.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
+import type { Assembly } from '../generation/assemble.ts';
+import { planDocuments } from '../generation/job-input.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { contractOf } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
-import type { Assembly } from './assemble.ts';
-import { planDocuments } from './job-input.ts';
-import { renderJobs } from './render-handler.ts';
+import { renderJobs } from './render.ts';
 
 type Content = Readonly<Record<string, unknown>>;
 

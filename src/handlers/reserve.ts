@@ -11,7 +11,7 @@ import type { HoldResult } from '../wallet/holds.ts';
 import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import { beginCall, type CallPurpose } from './calls.ts';
-import type { GenerationDeps } from './execute-handler.ts';
+import type { GenerationDeps } from './execute.ts';
 
 /** A call that may leave: its row is written and its worst case is set aside. */
 export type ReservedCall = { readonly callId: string; readonly request: ModelRequest };

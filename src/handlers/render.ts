@@ -1,13 +1,13 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
+import type { Assembly } from '../generation/assemble.ts';
+import { renderDocument } from '../generation/render-document.ts';
 import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import { safeInline } from '../text/markdown-text.ts';
-import type { Assembly } from './assemble.ts';
-import { renderDocument } from './render-document.ts';
 
 type DocumentRow = {
   id: string;

@@ -1,15 +1,15 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
+import type { Assembly } from '../generation/assemble.ts';
+import { joinChunks } from '../generation/join-chunks.ts';
+import { type ChainState, FIRST_TURN } from '../generation/judge.ts';
+import { parseOutput } from '../generation/parse-output.ts';
+import type { NextTurn } from '../generation/turn-messages.ts';
 import type { Job } from '../jobs/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { readFacts, readSession } from '../session/read.ts';
-import type { Assembly } from './assemble.ts';
 import { findAbandoned } from './calls.ts';
-import { loadInputs } from './inputs.ts';
-import { joinChunks } from './join-chunks.ts';
-import { type ChainState, FIRST_TURN } from './judge.ts';
-import { parseOutput } from './parse-output.ts';
-import type { NextTurn } from './turn-messages.ts';
+import { loadInputs } from './load-inputs.ts';
 
 /** The payload of an EXECUTE job; later links of its chain carry where it stands. */
 export type ExecutePayload = {
