@@ -15,6 +15,7 @@ import type { Database } from './database.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
 import { appendEvents, EVENTS_CHANNEL } from './events.ts';
 import { openDatabase } from './open.ts';
+import { compilePglite } from './pglite-module.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from './tenants.ts';
 
 const tenantId = LOCAL_TENANT;
@@ -225,3 +226,10 @@ testWithDisk(
     await reopened.close();
   },
 );
+
+test('the stores of one process share one compiled module and little memory', async () => {
+  expect(await compilePglite()).toBe(await compilePglite());
+  const database = await openTestStore('embedded');
+  const read = database.transaction({ as: 'owner' }, (tx) => tx.query('show shared_buffers'));
+  expect(await read).toEqual([{ shared_buffers: '32MB' }]);
+});

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
+import { compilePglite } from './pglite-module.ts';
 import type { ThreadMessage, ThreadRequest } from './pglite-thread.ts';
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
@@ -44,6 +45,14 @@ export class PgliteThread {
         void this.terminate('crashed');
       });
     });
+    // The thread loads its modules meanwhile; node queues the message until it listens.
+    compilePglite().then(
+      (module) => this.#worker.postMessage(module),
+      (error: Error) => {
+        this.#failure = error.message;
+        void this.terminate('crashed');
+      },
+    );
     this.#ready.catch(() => {}); // awaited by opened(); an exit after readiness is not a rejection
   }
 
