@@ -1,13 +1,12 @@
-import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
+import { claimFolder } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
 import { Worker } from '../jobs/worker.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { exportSession } from '../session/export.ts';
-import { readSession } from '../session/read.ts';
-import { type RunResult, summarise } from '../session/summary.ts';
+import type { RunResult } from '../session/summary.ts';
+import { writeFolder } from '../session/write-folder.ts';
 import { readJobConfiguration } from './configuration.ts';
 import { namingSession } from './name-session.ts';
 import type { OpenStore } from './store.ts';
@@ -46,7 +45,7 @@ async function drive(store: OpenStore, options: DriveOptions): Promise<RunResult
     limits: providerLimits(config),
   });
   const onStageEnd = async (): Promise<void> => {
-    if (out) await writeFolder(store, sessionId, out);
+    if (out) await writeFolder(database, store.tenantId, sessionId, out);
   };
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
@@ -60,7 +59,7 @@ async function drive(store: OpenStore, options: DriveOptions): Promise<RunResult
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
-  const result = await writeFolder(store, sessionId, out);
+  const result = await writeFolder(database, store.tenantId, sessionId, out);
   if (stop.signal.aborted && result.status === 'running') {
     throw new DialecticError('run_stopped', `Stopped. Go on with: dialectic resume ${sessionId}`, {
       details: { session: sessionId },
@@ -80,19 +79,3 @@ async function finish(worker: Worker, stopped: AbortSignal): Promise<void> {
 
 const STOP_MS = 1_000;
 const LONGEST_CALL_MS = 3_600_000;
-
-/** Writes what there is so far; files of an earlier export are replaced, and taken away if gone. */
-export async function writeFolder(
-  { database, tenantId }: OpenStore,
-  sessionId: string,
-  out: string | undefined,
-): Promise<RunResult> {
-  const { files, result, projectId } = await database.asTenant(tenantId, async (tx) => {
-    const session = await readSession(tx, tenantId, sessionId);
-    const exported = await exportSession(tx, session);
-    const summary = await summarise(tx, session, exported, out);
-    return { files: exported.files, result: summary, projectId: session.projectId };
-  });
-  if (out) await writeOwned(out, projectId, files);
-  return result;
-}

@@ -9,6 +9,7 @@ import type { PreparedSide } from '../eval/evaluation.ts';
 import { readDebateFolder, readPlainFolder } from '../eval/read-folder.ts';
 import { writeSingle } from '../eval/write-single.ts';
 import { readTextFile, writeTextFolder } from '../platform/folders.ts';
+import { listSessions } from '../session/list-sessions.ts';
 import { readSession } from '../session/read.ts';
 import type { NewRun } from '../session/start.ts';
 import { type RunResult, summarise } from '../session/summary.ts';
@@ -80,11 +81,8 @@ async function findSessionCost(folder: string, data: string | undefined): Promis
   const id = session.id;
   return withStore(data, ({ database, tenantId }) =>
     database.asTenant(tenantId, async (tx) => {
-      const [row] = await tx.query('select 1 from sessions where tenant_id = $1 and id = $2', [
-        tenantId,
-        id,
-      ]);
-      if (!row) return null;
+      const sessions = await listSessions(tx, tenantId);
+      if (!sessions.some((one) => one.id === id)) return null;
       const result = await summarise(tx, await readSession(tx, tenantId, id), NOTHING, undefined);
       return toNote(
         models.map(({ model }) => model),

@@ -8,8 +8,9 @@ import { concludeEvaluation, type Evaluation } from '../eval/evaluation.ts';
 import { type Judgement, judgeFolders, type MissingJudgement } from '../eval/judge-folders.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
+import { readRunBudget } from '../wallet/session-budgets.ts';
 import { readBrief } from './brief.ts';
-import { addBudgetOptions, readBudgetOptions } from './budget.ts';
+import { addBudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { checkEvalOptions, type EvalOptions, toRunOptions } from './eval-options.ts';
 import {
@@ -47,7 +48,7 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   const words = checkEvalOptions(options);
   const config = readConfiguration();
   requireModels([...(single ? [single] : []), ...debate, ...judges], config);
-  await readBudgetOptions(options, debate, config);
+  await readRunBudget(budgetOf(options), debate, config);
   const concurrency = readConcurrency(options.concurrency);
   const run = debate.length > 0 ? await prepareRun(briefPath, toRunOptions(options)) : null;
   const brief = run?.brief ?? (await readBrief(briefPath)).brief;

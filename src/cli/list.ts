@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { describeVote } from '../session/choice-text.ts';
+import { type ListedSession, listSessions } from '../session/list-sessions.ts';
 import { describeStanding } from '../session/standing.ts';
-import { writeFolder } from './drive.ts';
+import { writeFolder } from '../session/write-folder.ts';
 import { mentionNotices, readNotices } from './notices.ts';
 import { printResult } from './output.ts';
 import { describeDegraded } from './run.ts';
-import { findSession, type ListedSession, listSessions } from './sessions.ts';
+import { findSession } from './sessions.ts';
 import { withStore } from './store.ts';
 
 type Options = { data?: string; json?: boolean; out?: string };
@@ -18,7 +19,8 @@ export function listCommand(): Command {
     .option('--json', 'print the result as JSON')
     .action((options: Options) =>
       withStore(options.data, async (store) => {
-        const sessions = await listSessions(store);
+        const { database, tenantId } = store;
+        const sessions = await database.asTenant(tenantId, (tx) => listSessions(tx, tenantId));
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
           `${own[0]!.project} (project ${own[0]!.projectId})`,
@@ -51,7 +53,7 @@ export function showCommand(verb: 'show' | 'export'): Command {
   return command.action((session: string | undefined, options: Options) =>
     withStore(options.data, async (store) => {
       const { id } = await findSession(store, session);
-      const result = await writeFolder(store, id, options.out);
+      const result = await writeFolder(store.database, store.tenantId, id, options.out);
       const notices = await readNotices(store);
       const own = notices.filter((notice) => notice.topic === `session/${id}`);
       printResult(options.json === true, { ...result, notices: own }, [

@@ -4,12 +4,8 @@ import { endWaits } from '../jobs/waits.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { resumeRun } from '../session/resume.ts';
 import { approveSpending } from '../wallet/ledger.ts';
-import {
-  addBudgetOptions,
-  type BudgetOptions,
-  readBudgetOptions,
-  setSessionBudgets,
-} from './budget.ts';
+import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
+import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession } from './drive.ts';
 import { namingSession } from './name-session.ts';
@@ -73,7 +69,7 @@ function goOnCommand(
       await withStore(options.data, async (store) => {
         const { id, models, projectId } = await findSession(store, session);
         await requireFolder(options.out, projectId);
-        const budgets = await readBudgetOptions(options, models, config);
+        const budgets = await readRunBudget(budgetOf(options), models, config);
         await store.database.asTenant(store.tenantId, (tx) =>
           setSessionBudgets(tx, store.tenantId, id, budgets),
         );

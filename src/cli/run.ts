@@ -7,13 +7,9 @@ import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { requireModels } from '../models/require-models.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
+import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
-import {
-  addBudgetOptions,
-  type BudgetOptions,
-  readBudgetOptions,
-  setSessionBudgets,
-} from './budget.ts';
+import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { driveSession } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
@@ -94,7 +90,7 @@ export async function carryOut(
   requireModels(models, config);
   const isNewProject = !prepared.project;
   if (isNewProject) await requireFolder(options.out, null);
-  const budgets = await readBudgetOptions(options, models, config);
+  const budgets = await readRunBudget(budgetOf(options), models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   return withStore(options.data, async (store) => {
     const placed = await place(store, prepared);

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { writeFolder } from '../../src/cli/drive.ts';
 import { reportFailure } from '../../src/cli/output.ts';
 import { report } from '../../src/cli/run.ts';
 import type { Database } from '../../src/db/database.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { listModels } from '../../src/models/list-models.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
+import { writeFolder } from '../../src/session/write-folder.ts';
 import { emptyDirectory, newTenant, openStore, temporaryFolder } from '../stores.ts';
 import { CANARY, findFragments, findInBytes, repeatKey } from './canaries.ts';
 import { type Place, RATES, runWith } from './hostile-run.ts';
@@ -41,7 +41,7 @@ function configOf(url: string, streaming: boolean): ModelsConfig {
 
 async function tellFailure(place: Place, sessionId: string, out: string): Promise<void> {
   try {
-    report(await writeFolder({ ...place }, sessionId, out), { out });
+    report(await writeFolder(place.database, place.tenantId, sessionId, out), { out });
   } catch (error) {
     reportFailure(error, false);
     reportFailure(error, true);

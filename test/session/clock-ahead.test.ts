@@ -1,9 +1,10 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { resumeCommand } from '../../src/cli/resume.ts';
-import { findSession, listSessions } from '../../src/cli/sessions.ts';
+import { findSession } from '../../src/cli/sessions.ts';
 import { watchRun } from '../../src/cli/watch-run.ts';
 import type { Database } from '../../src/db/database.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
+import { listSessions } from '../../src/session/list-sessions.ts';
 import { startRun } from '../../src/session/start.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { emptyDirectory, openStore } from '../stores.ts';
@@ -62,7 +63,7 @@ test('a session of a clock that was ahead is not the newest, and that is said', 
     new RegExp(`clock was ahead: ${ahead} \\(.*Taken as the newest: ${newest}`),
   );
   expect((await findSession(store, ahead)).id).toBe(ahead);
-  const listed = await listSessions(store);
+  const listed = await database.asTenant(LOCAL_TENANT, (tx) => listSessions(tx, LOCAL_TENANT));
   expect(listed.map(({ id, ahead: isAhead }) => [id, isAhead])).toEqual([
     [newest, false],
     [ahead, true],

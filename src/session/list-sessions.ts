@@ -1,0 +1,53 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
+
+/** A session as a list shows it. */
+export type ListedSession = {
+  readonly id: string;
+  readonly project: string;
+  readonly projectId: string;
+  readonly process: string;
+  readonly status: string;
+  readonly awaiting: 'review' | 'until' | null;
+  readonly untilStage: string | null;
+  readonly gates: readonly string[];
+  readonly iteration: number;
+  readonly models: readonly string[];
+  readonly calls: number;
+  readonly createdAt: Date;
+  /** Whether it is dated after now: it was made by a clock that was ahead. */
+  readonly ahead: boolean;
+};
+
+/** The sessions of a tenant, newest first; those of a clock that was ahead come last. */
+export const listSessions = (tx: Transaction, tenantId: string): Promise<ListedSession[]> =>
+  tx.query<ListedSession>(
+    `select s.id, p.name as project, p.id as "projectId", v.process_key as process, s.status,
+       case when s.status = 'awaiting_review' then coalesce(s.awaiting, 'review') end as awaiting,
+       s.until_stage as "untilStage", s.gates, s.iteration,
+       array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
+         order by ordinal) as models,
+       (select count(*) from model_calls c where c.tenant_id = s.tenant_id
+         and c.session_id = s.id) as calls,
+       s.created_at as "createdAt", s.created_at > app_now() + interval '1 minute' as ahead
+     from sessions s
+     join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
+     join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
+     where s.tenant_id = $1 order by ahead, s.created_at desc, s.id desc`,
+    [tenantId],
+  );
+
+/** A session of a list by its id or the end of it; the newest where none is named. */
+export function pickSession<Session extends { readonly id: string }>(
+  sessions: readonly Session[],
+  wanted: string | undefined,
+): Session {
+  const found = sessions.filter((one) => wanted === undefined || one.id.endsWith(wanted));
+  if (found.length === 0) {
+    throw new DialecticError('not_found', `There is no session ${wanted ?? 'yet'}.`);
+  }
+  if (wanted !== undefined && found.length > 1) {
+    throw new DialecticError('usage_invalid', `${wanted} is the end of ${found.length} ids.`);
+  }
+  return found[0]!;
+}

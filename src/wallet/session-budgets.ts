@@ -1,0 +1,48 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { findPrice } from '../models/prices.ts';
+import { parseAmount } from './amounts.ts';
+import { type Currency, setBudget } from './ledger.ts';
+
+/** What a run may spend in all; a decimal text such as `2.50` is exact. */
+export type RunBudget = {
+  readonly usd?: number | string;
+  readonly tokens?: number | string;
+};
+
+type SessionBudget = { readonly currency: Currency; readonly amount: number };
+
+/** Reads the caps of a run; a dollar budget is refused where the price of a model is unknown. */
+export async function readRunBudget(
+  { usd, tokens }: RunBudget,
+  models: readonly string[],
+  config: ModelsConfig,
+): Promise<SessionBudget[]> {
+  const budgets: SessionBudget[] = [];
+  if (usd !== undefined) {
+    for (const model of models) {
+      if ((await findPrice(model, config)) !== null) continue;
+      throw new DialecticError('price_unknown', `The price of ${model} is unknown.`, {
+        details: { model },
+      });
+    }
+    budgets.push({ currency: 'USD', amount: parseAmount(String(usd), 'USD') });
+  }
+  if (tokens !== undefined) {
+    budgets.push({ currency: 'token', amount: parseAmount(String(tokens), 'token') });
+  }
+  return budgets;
+}
+
+/** Sets the caps of a session; what it has spent before counts. */
+export async function setSessionBudgets(
+  tx: Transaction,
+  tenantId: string,
+  sessionId: string,
+  budgets: readonly SessionBudget[],
+): Promise<void> {
+  for (const budget of budgets) {
+    await setBudget(tx, { tenantId, scope: 'session', ownerId: sessionId, ...budget });
+  }
+}
