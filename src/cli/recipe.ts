@@ -3,15 +3,14 @@ import { loadFolder, loadFrom, loadRecipe } from '../catalogue/load-recipe.ts';
 import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
-import { writeNewTextFile, writeTextFolder } from '../platform/folders.ts';
+import { writeTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
 import { toMermaid } from '../recipe/graph.ts';
-import { toSvg } from '../recipe/graph-svg.ts';
 import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
-import { printResult, tell } from './output.ts';
+import { printResult } from './output.ts';
 import { compareWithOrigin } from './recipe-diff.ts';
 import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
@@ -19,7 +18,6 @@ import { checkFolder } from './recipe-validate.ts';
 
 type Options = { readonly json?: boolean };
 type ForkOptions = Options & { readonly stage?: readonly string[]; readonly out: string };
-type GraphOptions = Options & { readonly svg?: string };
 
 const RECIPE = 'name of a shipped recipe, or a folder (./NAME where both exist)';
 
@@ -66,7 +64,6 @@ function addReaders(recipe: Command): void {
     .command('graph')
     .description('print the recipe as a Mermaid graph')
     .argument('<recipe>', RECIPE)
-    .option('--svg <file>', 'write it as a picture, too')
     .action(graph);
 }
 
@@ -153,12 +150,7 @@ async function diff(folder: string, other: string | undefined, options: Options)
   ]);
 }
 
-async function graph(name: string, options: GraphOptions): Promise<void> {
-  const { process: drawn } = await loadRecipe(name);
-  const mermaid = toMermaid(drawn);
-  if (options.svg !== undefined) {
-    await writeNewTextFile(options.svg, toSvg(drawn));
-    tell(`Wrote ${options.svg}.`);
-  }
-  printResult(options.json === true, { mermaid, svg: options.svg ?? null }, [mermaid.trimEnd()]);
+async function graph(name: string, options: Options): Promise<void> {
+  const mermaid = toMermaid((await loadRecipe(name)).process);
+  printResult(options.json === true, { mermaid }, [mermaid.trimEnd()]);
 }

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import {
@@ -150,16 +150,6 @@ export async function writeTextFile(path: string, text: string): Promise<void> {
     await replaceText(path, text);
   } catch (thrown) {
     throw explain(thrown, path);
-  }
-}
-
-/** Writes one text where nothing is yet. */
-export async function writeNewTextFile(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text, { flag: 'wx' });
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw explain(thrown, path);
-    throw refuse('folder_occupied', `${path} exists already.`);
   }
 }
 

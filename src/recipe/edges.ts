@@ -59,29 +59,6 @@ export function deriveEdges(stage: Stage): Edge[] {
   return [...edges.values()];
 }
 
-/** The edges without those that follow from others, for a picture that can be read. */
-export function withoutImplied(edges: readonly Edge[]): Edge[] {
-  const next = Map.groupBy(edges, (edge) => edge.from);
-  return edges.filter((edge) => !isImplied(edge, next));
-}
-
-/** Whether another way leads there that asks for no less: success, and in every lane. */
-function isImplied(edge: Edge, next: ReadonlyMap<string, readonly Edge[]>): boolean {
-  const places = [{ at: edge.from, allLanes: false }];
-  const seen = new Set<string>();
-  for (const place of places) {
-    for (const one of next.get(place.at) ?? []) {
-      if (one === edge || (edge.required && !one.required)) continue;
-      const allLanes = place.allLanes || one.allLanes;
-      if (one.to === edge.to && (allLanes || !edge.allLanes)) return true;
-      if (seen.has(`${one.to}\n${allLanes}`)) continue;
-      seen.add(`${one.to}\n${allLanes}`);
-      places.push({ at: one.to, allLanes });
-    }
-  }
-  return false;
-}
-
 /** Steps by topological wave, in the order of the file; a cycle leaves its steps out. */
 export function orderInWaves(stage: Stage): string[][] {
   const edges = deriveEdges(stage);

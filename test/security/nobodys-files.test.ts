@@ -54,8 +54,6 @@ test('every command that writes a folder refuses one that holds files of others'
   await expect(call(evalCommand(), brief, ...judged, '-o', out)).rejects.toMatchObject(occupied);
   const fork = ['fork', 'decision-memo', '--stage', 'clarify', '--out', out];
   await expect(call(recipeCommand(), ...fork)).rejects.toMatchObject(occupied);
-  const graph = ['graph', 'decision-memo', '--svg', join(out, 'table.md')];
-  await expect(call(recipeCommand(), ...graph)).rejects.toMatchObject(occupied);
   expect(await readdir(out)).toEqual(['project_readme.md', 'table.md']);
   expect(await readFile(join(out, 'project_readme.md'), 'utf8')).toBe('Mine.');
   expect(await readFile(brief, 'utf8')).toContain('library');
