@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 
-// tsc leaves everything but TypeScript behind; the migrations are read from beside their reader.
+// tsc leaves everything but TypeScript behind; SQL is read from beside its reader.
 rmSync('dist', { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-cpSync('src/db/migrations', 'dist/db/migrations', { recursive: true });
+for (const folder of ['migrations', 'functions']) {
+  cpSync(`src/db/${folder}`, `dist/db/${folder}`, { recursive: true });
+}

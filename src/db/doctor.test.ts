@@ -7,10 +7,10 @@ import { emptyDirectory, openStore } from '../../test/stores.ts';
 import { listBackups } from './backup.ts';
 import { examineStore } from './doctor.ts';
 import { appendEvents } from './events.ts';
-import { readMigrations } from './migrate.ts';
+import { readSchemaFiles } from './schema-files.ts';
 import { ensureLocalTenant } from './tenants.ts';
 
-const newest = readMigrations().at(-1)!.version;
+const newest = readSchemaFiles().migrations.at(-1)!.version;
 
 test('a healthy store has a good finding for each check', async () => {
   const findings = await examineStore({ dataDirectory: await emptyDirectory() });

@@ -6,8 +6,9 @@ import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts'
 import type { Database } from './database.ts';
 import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
-import { readMigrations, readSchemaVersion } from './migrate.ts';
+import { readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
+import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
 import { listTables, readTable } from './tables.ts';
 
@@ -77,7 +78,7 @@ async function examineContents(database: Database): Promise<Finding[]> {
   const engine = good('database', `PostgreSQL ${row!.version}`);
   const version = await readSchemaVersion(database);
   if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
-  const newest = readMigrations().at(-1)!.version;
+  const newest = readSchemaFiles().migrations.at(-1)!.version;
   const schema = {
     check: 'schema',
     ok: version <= newest,

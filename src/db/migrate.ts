@@ -1,36 +1,39 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { DialecticError } from '../errors/errors.ts';
 import type { Database, Transaction } from './database.ts';
+import {
+  digestFunctions,
+  digestOf,
+  isSameMigration,
+  type Migration,
+  readSchemaFiles,
+  type SchemaFiles,
+  type SqlFile,
+} from './schema-files.ts';
 
-export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
-
-const folder = new URL('./migrations/', import.meta.url);
 /** Advisory locks are of one database: two processes never migrate the same one at once. */
 const ADVISORY_LOCK = 7_252_401;
+/** The row of schema_migrations that records the functions; migrations are numbered from 1. */
+const FUNCTIONS = 0;
 
-/** The numbered files beside this one, in order. */
-export function readMigrations(): Migration[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  return names.toSorted().map((name) => ({
-    version: Number(name.slice(0, 4)),
-    name,
-    sql: readFileSync(new URL(name, folder), 'utf8'),
-  }));
-}
+/** Digests by version, as schema_migrations has them. */
+type Applied = ReadonlyMap<number, string>;
 
-const digest = (sql: string): string => createHash('sha256').update(sql).digest('hex');
-
-/** Brings the schema up to this code: all missing migrations in one transaction, or none. */
-export async function migrate(database: Database, migrations = readMigrations()): Promise<number> {
+/**
+ * Brings the schema up to this code in one transaction, or leaves it alone: the migrations that are
+ * missing, then all functions if one has changed. Returns the names of the files that it applied.
+ */
+export async function migrate(database: Database, files = readSchemaFiles()): Promise<string[]> {
+  if (isCurrent(await readRecorded(database), files)) return [];
   const migrating = database.transaction({ as: 'owner' }, async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    await createRecord(tx);
     const applied = await readApplied(tx);
-    checkApplied(applied, migrations);
-    for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
-      await apply(tx, migration);
-    }
-    return migrations.length - applied.size;
+    checkApplied(applied, files.migrations);
+    if (isCurrent(applied, files)) return [];
+    const missing = files.migrations.filter(({ version }) => !applied.has(version));
+    for (const migration of missing) await applyMigration(tx, migration);
+    await applyFunctions(tx, files.functions);
+    return [...missing, ...files.functions].map(({ name }) => name);
   });
   return migrating.catch((error: unknown) => {
     throw explainMissingRights(error) ?? error;
@@ -54,33 +57,44 @@ function explainMissingRights(error: unknown): DialecticError | undefined {
 
 /** The newest migration that was applied; undefined where there is no schema of ours. */
 export async function readSchemaVersion(database: Database): Promise<number | undefined> {
-  return database.transaction({ as: 'owner' }, async (tx) => {
-    const [table] = await tx.query<{ found: boolean }>(
-      `select to_regclass('public.schema_migrations') is not null as found`,
-    );
-    if (!table!.found) return undefined;
-    const [row] = await tx.query<{ version: number | null }>(
-      'select max(version) as version from schema_migrations',
-    );
-    return row!.version ?? undefined;
-  });
+  const versions = [...(await readRecorded(database)).keys()];
+  return versions.length === 0 ? undefined : Math.max(...versions);
 }
 
-async function readApplied(tx: Transaction): Promise<Map<number, string>> {
-  await tx.query(
+const UNDEFINED_TABLE = '42P01';
+
+/** What was applied, in one statement and without a lock; nothing where there is no schema. */
+async function readRecorded(database: Database): Promise<Applied> {
+  try {
+    return await database.transaction({ as: 'owner' }, readApplied);
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return new Map();
+    throw error;
+  }
+}
+
+const createRecord = (tx: Transaction) =>
+  tx.query(
     `create table if not exists schema_migrations (
        version int primary key, name text not null, digest text not null,
        applied_at timestamptz not null default now())`,
   );
+
+async function readApplied(tx: Transaction): Promise<Applied> {
   const rows = await tx.query<{ version: number; digest: string }>(
     'select version, digest from schema_migrations',
   );
   return new Map(rows.map((row) => [row.version, row.digest]));
 }
 
-function checkApplied(applied: Map<number, string>, migrations: readonly Migration[]): void {
+const isCurrent = (applied: Applied, { migrations, functions }: SchemaFiles): boolean =>
+  applied.size === migrations.length + 1 &&
+  applied.get(FUNCTIONS) === digestFunctions(functions) &&
+  migrations.every((migration) => isSameMigration(migration, applied.get(migration.version) ?? ''));
+
+function checkApplied(applied: Applied, migrations: readonly Migration[]): void {
   const newest = migrations.at(-1)?.version ?? 0;
-  for (const [version, appliedDigest] of applied) {
+  for (const [version, digest] of applied) {
     if (version > newest) {
       throw new DialecticError(
         'schema_newer',
@@ -89,7 +103,7 @@ function checkApplied(applied: Map<number, string>, migrations: readonly Migrati
       );
     }
     const migration = migrations.find((candidate) => candidate.version === version);
-    if (migration && digest(migration.sql) !== appliedDigest) {
+    if (migration && !isSameMigration(migration, digest)) {
       throw new DialecticError(
         'migration_changed',
         `Migration ${migration.name} is not the one that was applied to this database.`,
@@ -99,14 +113,21 @@ function checkApplied(applied: Map<number, string>, migrations: readonly Migrati
   }
 }
 
-async function apply(tx: Transaction, { version, name, sql }: Migration): Promise<void> {
+async function applyMigration(tx: Transaction, migration: Migration): Promise<void> {
+  await run(tx, migration);
+  await record(tx, migration.version, migration.name, digestOf(migration.sql));
+}
+
+async function applyFunctions(tx: Transaction, functions: readonly SqlFile[]): Promise<void> {
+  // A function may call one of a later file; PostgreSQL would otherwise look for it at once.
+  await tx.query('set local check_function_bodies = off');
+  for (const file of functions) await run(tx, file);
+  await record(tx, FUNCTIONS, 'functions', digestFunctions(functions));
+}
+
+async function run(tx: Transaction, { name, sql }: SqlFile): Promise<void> {
   try {
     await tx.query(sql);
-    await tx.query('insert into schema_migrations (version, name, digest) values ($1, $2, $3)', [
-      version,
-      name,
-      digest(sql),
-    ]);
   } catch (cause) {
     throw new DialecticError('migration_failed', `${name}: ${(cause as Error).message}`, {
       cause,
@@ -114,3 +135,10 @@ async function apply(tx: Transaction, { version, name, sql }: Migration): Promis
     });
   }
 }
+
+const record = (tx: Transaction, version: number, name: string, digest: string) =>
+  tx.query(
+    `insert into schema_migrations (version, name, digest) values ($1, $2, $3)
+     on conflict (version) do update set digest = excluded.digest, applied_at = excluded.applied_at`,
+    [version, name, digest],
+  );

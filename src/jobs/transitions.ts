@@ -6,8 +6,8 @@ export type JobType = (typeof JOB_TYPES)[number];
 export type JobRole = 'stage' | 'lane' | 'step';
 
 /**
- * Every status and the ways on from it. The trigger in migration 0003 refuses all others; a test
- * compares the two tables, and the simulator runs on this one.
+ * Every status and the ways on from it. The trigger in db/functions/job-states.sql refuses all
+ * others; a test compares the two tables, and the simulator runs on this one.
  */
 export const TRANSITIONS = {
   pending: ['processing', 'cancelled', 'failed'],

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { Database } from '../../src/db/database.ts';
-import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { ServerDriver } from '../../src/db/server-driver.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createDatabase } from '../postgres-server.ts';
 import { newTenant } from '../stores.ts';
+import { makeEarlierSchema } from './earlier-schema.ts';
 
 /** An empty database whose owner is no superuser, so that policies hold for it, too. */
 async function ownedDatabase(): Promise<string> {
@@ -25,10 +26,7 @@ async function ownedDatabase(): Promise<string> {
 
 test('jobs of a store of version 0.1 get their role and cancel reason', async () => {
   const database = new Database(await ServerDriver.open(await ownedDatabase()));
-  await migrate(
-    database,
-    readMigrations().filter(({ version }) => version <= 6),
-  );
+  await makeEarlierSchema(database, 6);
   const { tenantId } = await newTenant(database);
   const [sessionId, run, lane] = [newId(), newId(), newId()];
   const [stage, root, step, link] = [newId(), newId(), newId(), newId()];

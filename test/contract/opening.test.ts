@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { locateStore, openDatabase } from '../../src/db/open.ts';
+import { readSchemaFiles } from '../../src/db/schema-files.ts';
 import { startScript } from '../chaos/processes.ts';
 import {
   describeOnBoth,
@@ -16,12 +17,14 @@ import {
   temporaryFolder,
 } from '../stores.ts';
 
+const files = readSchemaFiles();
+
 describeOnBoth('opening a store', (kind) => {
   test('a second time changes nothing', async () => {
     const location = await emptyStore(kind);
     await (await openDatabase(location, { backupEveryMs: 0 })).close();
     const database = await openDatabase(location, { backupEveryMs: 0 });
-    expect(await migrate(database)).toBe(0);
+    expect(await migrate(database)).toEqual([]);
     await database.close();
   });
 
@@ -35,15 +38,15 @@ describeOnBoth('opening a store', (kind) => {
     const opening = openDatabase(location, { backupEveryMs: 0 });
     await expect(opening).rejects.toMatchObject({
       code: 'schema_newer',
-      details: { found: 9999, known: readMigrations().at(-1)!.version },
+      details: { found: 9999, known: files.migrations.at(-1)!.version },
     });
   });
 
   test('whose migrations were edited is refused', async () => {
     const database = await openTestStore(kind);
-    const [first, ...rest] = readMigrations();
-    const edited = [{ ...first!, sql: `${first!.sql}\n-- edited` }, ...rest];
-    await expect(migrate(database, edited)).rejects.toMatchObject({
+    const [first, ...rest] = files.migrations;
+    const migrations = [{ ...first!, sql: `${first!.sql}\n-- edited` }, ...rest];
+    await expect(migrate(database, { ...files, migrations })).rejects.toMatchObject({
       code: 'migration_changed',
       details: { migration: first!.name },
     });
@@ -56,7 +59,8 @@ describeOnBoth('opening a store', (kind) => {
       name: '9000_broken.sql',
       sql: 'create table half (id int); select * from nowhere',
     };
-    await expect(migrate(database, [...readMigrations(), broken])).rejects.toMatchObject({
+    const migrations = [...files.migrations, broken];
+    await expect(migrate(database, { ...files, migrations })).rejects.toMatchObject({
       code: 'migration_failed',
       message: expect.stringContaining('nowhere'),
     });
@@ -74,7 +78,7 @@ test('two processes may migrate one empty server database at the same time', asy
   const [row] = await opened[0]!.transaction({ as: 'owner' }, (tx) =>
     tx.query('select count(*) as n from schema_migrations'),
   );
-  expect(row).toEqual({ n: readMigrations().length });
+  expect(row).toEqual({ n: files.migrations.length + 1 });
   for (const database of opened) await database.close();
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { readEvents } from '../../src/db/events.ts';
-import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { saveBlob } from '../../src/documents/blobs.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { addGate, removeGate, retrySession } from '../../src/jobs/sessions.ts';
@@ -12,6 +12,7 @@ import type { SessionEvent } from '../../src/session/event-types.ts';
 import { readSessionEvents, watchSession } from '../../src/session/events.ts';
 import { countSteps, NO_EVENTS, reduceSession } from '../../src/session/session-state.ts';
 import { startRun } from '../../src/session/start.ts';
+import { makeEarlierSchema } from '../contract/earlier-schema.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { compareLog, rebuild } from '../simulation/compare-log.ts';
 import { describeOnBoth, newTenant, openStore, openTestStore, temporaryFolder } from '../stores.ts';
@@ -217,8 +218,7 @@ describeOnBoth('the events of a session', (kind) => {
 test('of a session that is older than the log are made from its tables', async () => {
   const dataDirectory = join(await temporaryFolder(), 'data');
   const database = await openStore({ dataDirectory }, { migrate: false });
-  const before = readMigrations().filter(({ name }) => name < '0008');
-  await migrate(database, before);
+  await makeEarlierSchema(database, 7);
   const [tenantId, sessionId, run, ...jobs] = Array.from({ length: 5 }, () => randomUUID());
   await database.transaction({ as: 'owner' }, async (tx) => {
     const session = [tenantId, sessionId];

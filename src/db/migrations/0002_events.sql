@@ -29,31 +29,6 @@ create index events_topic on events (tenant_id, topic, tx, id);
 call isolate_table('events', 'select, insert');
 call open_table('events', 'dialectic_worker', 'select, insert');
 
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception '% is append-only', tg_table_name
-    using errcode = 'DX000', hint = 'access_denied';
-end
-$$;
-create trigger events_append_only before update or delete or truncate on events
-  execute function refuse_change();
-
--- A hint for readers, one for each tenant of a statement; they poll all the same. PostgreSQL commits
--- transactions that notify one after another, so workers keep quiet here and send hints apart.
-create function notify_events() returns trigger language plpgsql as $$
-begin
-  if current_setting('dialectic.quiet', true) = 'on' then
-    return null;
-  end if;
-  perform pg_notify('dialectic_events', tenant_id::text)
-    from (select distinct tenant_id from added) as tenants;
-  return null;
-end
-$$;
-create trigger events_notify after insert on events
-  referencing new table as added
-  for each statement execute function notify_events();
-
 create table notices (
   tenant_id uuid not null references tenants,
   id uuid not null,

@@ -156,19 +156,3 @@ create table feedback (
 );
 create index feedback_of_session on feedback (tenant_id, session_id);
 call isolate_table('feedback', 'select, insert');
-
--- A stage that failed fails its session, whether a handler or the engine ended its job.
-create function fail_session() returns trigger language plpgsql as $$
-begin
-  update sessions set status = 'failed'
-  where tenant_id = new.tenant_id and id = new.session_id and status = 'running';
-  insert into events (tenant_id, topic, kind, payload)
-  values (new.tenant_id, 'session/' || new.session_id, 'session-changed',
-    jsonb_build_object('status', 'failed', 'error', new.error));
-  return null;
-end
-$$;
-create trigger jobs_fail_session after update of status on jobs
-  for each row when (new.status = 'failed' and old.status <> 'failed'
-    and new.parent_job_id is null and new.lane_id is null and new.stage_run_id is not null)
-  execute function fail_session();

@@ -1,0 +1,59 @@
+-- Events of model calls, the text that arrives from them, and documents.
+
+create or replace function tell_contribution() returns trigger language plpgsql as $$
+begin
+  perform tell_session(new.tenant_id, new.session_id, 'contribution-received',
+    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('contributionId', new.id,
+      'ordinal', new.ordinal, 'finishReason', new.finish_reason));
+  return null;
+end
+$$;
+create or replace trigger contributions_creation_events after insert on contributions
+  for each row execute function tell_contribution();
+
+-- What a call took, with its end: `cut` where its process died and what had arrived was kept.
+create or replace function tell_call_end() returns trigger language plpgsql as $$
+begin
+  perform tell_session(new.tenant_id, new.session_id, 'call-ended',
+    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('callId', new.id,
+      'model', new.model, 'purpose', new.purpose, 'outcome', new.status,
+      'inputTokens', coalesce(new.input_tokens, 0), 'outputTokens', coalesce(new.output_tokens, 0),
+      'costMicros', new.cost_micros));
+  return null;
+end
+$$;
+create or replace trigger model_calls_change_events after update of status on model_calls
+  for each row when (old.status = 'sent' and new.status <> 'sent')
+  execute function tell_call_end();
+
+-- The text itself stays in call_pieces while the call runs, and in its contribution after it.
+create or replace function tell_text() returns trigger language plpgsql as $$
+begin
+  perform tell_session(c.tenant_id, c.session_id, 'text-saved',
+      describe_job(c.tenant_id, c.job_id) || jsonb_build_object('callId', c.id, 'model', c.model,
+        'seq', new.seq, 'characters', length(new.body)))
+  from model_calls c where c.tenant_id = new.tenant_id and c.id = new.call_id;
+  return null;
+end
+$$;
+create or replace trigger call_pieces_creation_events after insert on call_pieces
+  for each row execute function tell_text();
+
+create or replace function tell_document() returns trigger language plpgsql as $$
+begin
+  perform tell_session(new.tenant_id, new.session_id,
+    case tg_op when 'INSERT' then 'document-created' else 'document-rendered' end,
+    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
+      'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
+      'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id)
+    || coalesce((select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
+      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}'));
+  return null;
+end
+$$;
+create or replace trigger documents_creation_events after insert on documents
+  for each row execute function tell_document();
+create or replace trigger documents_change_events after update of markdown_hash on documents
+  for each row when (new.markdown_hash is not null
+    and old.markdown_hash is distinct from new.markdown_hash)
+  execute function tell_document();

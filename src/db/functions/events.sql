@@ -1,0 +1,25 @@
+-- The event log: append-only, and announced to its readers.
+
+create or replace function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name
+    using errcode = 'DX000', hint = 'access_denied';
+end
+$$;
+create or replace trigger events_append_only before update or delete or truncate on events
+  execute function refuse_change();
+
+-- A hint for readers, who poll all the same. Every role can listen, so it says only that there is
+-- something to look for. PostgreSQL serialises the commits of transactions that notify, so workers set
+-- dialectic.quiet and send their hints in a transaction of their own.
+create or replace function notify_events() returns trigger language plpgsql as $$
+begin
+  if current_setting('dialectic.quiet', true) is distinct from 'on' then
+    perform pg_notify('dialectic_events', '');
+  end if;
+  return null;
+end
+$$;
+create or replace trigger events_notify after insert on events
+  referencing new table as added
+  for each statement execute function notify_events();

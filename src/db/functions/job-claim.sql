@@ -1,0 +1,153 @@
+-- Claiming: how workers get jobs.
+--
+-- enable_seqscan is off wherever a function reads jobs on a hot path: PL/pgSQL keeps the plan that it
+-- made while the table was small, and PGlite has no autovacuum whose ANALYZE would invalidate it; once
+-- the table has grown, a sequential scan would read all of it.
+
+-- Due jobs of sessions whose gates are open, in equal shares, so that a large run does not starve a
+-- small one; what the small ones leave goes to the others in the second pass. Sessions are drawn by
+-- lot where there are more than the batch has room for; a few more than that, since limits by key may
+-- leave some without anything. Two tenants may have a session of the same id: what is claimed is
+-- matched by tenant and id.
+create or replace function claim_jobs(
+  for_worker uuid, batch int, lease interval, only_tenant uuid, only_session uuid
+) returns setof jobs language plpgsql
+  set enable_seqscan = off as $$
+declare
+  remaining int := batch;
+  share int;
+  got int;
+  sessions int;
+  free uuid[];
+  free_tenants uuid[];
+  limited uuid[];
+  limited_tenants uuid[];
+  limited_first boolean;
+begin
+  select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
+    coalesce(array_agg(d.tenant_id) filter (where not d.is_limited), '{}'),
+    coalesce(array_agg(d.id) filter (where d.is_limited), '{}'),
+    coalesce(array_agg(d.tenant_id) filter (where d.is_limited), '{}')
+  into free, free_tenants, limited, limited_tenants
+  from (
+    select x.tenant_id, x.id, x.max_running is not null or exists (
+      select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
+    from sessions x
+    where x.status = 'running' and x.gates = '{}'
+      and (only_session is null or (x.tenant_id = only_tenant and x.id = only_session))
+      and exists (select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+        and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
+      and (x.max_running is null or x.max_running > (select count(*) from jobs j
+        where j.session_id = x.id and j.tenant_id = x.tenant_id and j.status = 'processing'))
+    order by random() limit greatest(batch, 50)
+  ) as d;
+
+  sessions := cardinality(free) + cardinality(limited);
+  share := (batch + sessions - 1) / greatest(1, sessions);
+  -- Shares are rounded up, so whoever comes last may find nothing left: that is drawn by lot, too.
+  limited_first := random() < 0.5;
+  for turn in 1..4 loop
+    exit when remaining <= 0 or sessions = 0;
+    if limited_first = (turn % 2 = 1) then
+      for at in 1..cardinality(limited) loop
+        exit when remaining <= 0;
+        return query select * from claim_limited(
+          for_worker, limited_tenants[at], limited[at], least(share, remaining), lease);
+        get diagnostics got = row_count;
+        remaining := remaining - got;
+      end loop;
+    elsif cardinality(free) > 0 then
+      return query select * from claim_due(
+        for_worker, free_tenants, free, share, remaining, lease);
+      get diagnostics got = row_count;
+      remaining := remaining - got;
+    end if;
+    exit when turn = 2 and sessions = 1;
+    if turn = 2 then
+      share := remaining;
+    end if;
+  end loop;
+end
+$$;
+
+-- The oldest due jobs of some sessions. They are found and locked once and then taken by their place:
+-- a join would be planned for as many rows as the table has.
+create or replace function claim_due(
+  for_worker uuid, of_tenants uuid[], of_sessions uuid[], share int, room int, lease interval
+) returns setof jobs language plpgsql as $$
+begin
+  return query
+    update jobs j set status = 'processing', worker_id = for_worker,
+      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+      started_at = coalesce(j.started_at, app_now())
+    where j.ctid = any (array(
+      select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
+      cross join lateral (
+        select c.ctid as place from jobs c
+        where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
+          and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        order by c.run_after, c.seq limit share for update skip locked) as d
+      limit room))
+    returning j.*;
+end
+$$;
+
+-- The same for a session with a limit or a tenant with limits by key: never more running jobs than
+-- they allow. One worker claims them at a time, which is what makes the limits strict.
+create or replace function claim_limited(
+  for_worker uuid, of_tenant uuid, of_session uuid, room int, lease interval
+) returns setof jobs language plpgsql as $$
+declare
+  allowed int;
+begin
+  select x.max_running into allowed from sessions x where x.tenant_id = of_tenant
+    and x.id = of_session and x.status = 'running' and x.gates = '{}';
+  if not found then
+    return;
+  end if;
+  if allowed is not null then
+    perform 1 from sessions x where x.tenant_id = of_tenant and x.id = of_session
+      for no key update skip locked;
+    if not found then
+      return;
+    end if;
+    room := least(room, allowed - (select count(*) from jobs j where j.tenant_id = of_tenant
+      and j.session_id = of_session and j.status = 'processing'));
+  end if;
+  if room <= 0 then
+    return;
+  end if;
+  if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
+    return query select * from claim_due(
+      for_worker, array[of_tenant], array[of_session], room, room, lease);
+    return;
+  end if;
+  if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
+    return;
+  end if;
+  return query
+    with free as materialized (
+      select l.key, l.max_running - (select count(*) from jobs r where r.status = 'processing'
+        and r.concurrency_key = l.key and r.tenant_id = of_tenant) as places
+      from concurrency_limits l where l.tenant_id = of_tenant
+    ), candidates as (
+      select j.id, j.run_after, j.seq, f.places,
+        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth
+      from jobs j left join free f on f.key = j.concurrency_key
+      where j.session_id = of_session and j.tenant_id = of_tenant and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+    ), due as (
+      select j.id from jobs j
+      where j.tenant_id = of_tenant
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
+          order by c.run_after, c.seq limit room)
+      for update skip locked)
+    update jobs j set status = 'processing', worker_id = for_worker,
+      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+      started_at = coalesce(j.started_at, app_now())
+    from due where j.tenant_id = of_tenant and j.id = due.id
+    returning j.*;
+end
+$$;

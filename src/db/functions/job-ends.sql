@@ -1,0 +1,69 @@
+-- The ends of jobs and sessions that do not wake anybody by themselves.
+
+-- Ends jobs that had no effects but their end, as one statement for many; returns those whose lease
+-- still held.
+create or replace function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
+  returns setof uuid language plpgsql
+  set enable_seqscan = off as $$
+begin
+  return query
+    update jobs j set status = 'completed', finished_at = app_now(), error = null,
+      worker_id = null, lease_token = null, lease_until = null
+    where j.tenant_id = any (tenants) and j.id = any (ids) and j.lease_token = any (tokens)
+    returning j.id;
+end
+$$;
+
+-- Cancels what lives of a session. Locks children before parents, the order in which a completing
+-- worker takes them; on deadlock this statement is the victim and tries again. The last turn finds what
+-- was inserted meanwhile.
+create or replace function cancel_jobs(of_tenant uuid, of_session uuid)
+  returns void language plpgsql
+  set enable_seqscan = off as $$
+begin
+  loop
+    begin
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        order by j.seq desc for update;
+      update jobs j set status = 'cancelled', cancel_reason = 'session_cancelled',
+        finished_at = app_now(),
+        worker_id = null, lease_token = null, lease_until = null,
+        error = '{"code": "session_cancelled", "message": "The session was cancelled."}'
+      where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status);
+      exit when not found;
+    exception when deadlock_detected then
+      null;
+    end;
+  end loop;
+end
+$$;
+
+-- A parent that failed or was cancelled cancels the children that have not started; those that run may
+-- finish and keep their result.
+create or replace function cancel_children(ended job_end[]) returns void language plpgsql as $$
+begin
+  update jobs c set status = 'cancelled', cancel_reason = 'parent_ended',
+    finished_at = app_now(),
+    error = jsonb_build_object('code', 'parent_ended',
+      'message', 'The job above this one ended before it could start.',
+      'details', jsonb_build_object('jobId', e.id))
+  from unnest(ended) as e
+  where e.status in ('failed', 'cancelled') and c.tenant_id = e.tenant_id
+    and c.parent_job_id = e.id and c.counts
+    and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation',
+      'waiting_for_children', 'waiting_for_lanes', 'waiting_for_prerequisite');
+end
+$$;
+
+-- A stage that failed fails its session, whether a handler or the engine ended its job.
+create or replace function fail_session() returns trigger language plpgsql as $$
+begin
+  update sessions set status = 'failed'
+  where tenant_id = new.tenant_id and id = new.session_id and status = 'running';
+  return null;
+end
+$$;
+create or replace trigger jobs_fail_session after update of status on jobs
+  for each row when (new.status = 'failed' and old.status <> 'failed' and new.role = 'stage')
+  execute function fail_session();

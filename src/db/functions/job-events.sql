@@ -1,0 +1,103 @@
+-- Events of jobs.
+--
+-- Jobs change many at a time, so their events are written by one insert … select for each statement.
+-- One row holds the events of all jobs that share session, kind, stage, lane, step and type: what they
+-- share stands in the payload, the rest in its list `each`, and readers unfold it
+-- (docs/decisions/events-of-jobs.md has the figures).
+
+-- The change of a job's status as the verb of its event. A link whose chain goes on is `continued`:
+-- `completed` is said of the chain's end alone.
+create or replace function job_event_kind(from_status text, to_status text, is_continued boolean)
+  returns text language sql immutable parallel safe
+  return case
+    when to_status = 'processing' then 'job-started'
+    when to_status = 'retrying' then 'job-retried'
+    when to_status = 'completed' and is_continued then 'job-continued'
+    when to_status in ('completed', 'failed', 'cancelled', 'superseded') then 'job-' || to_status
+    when from_status in ('failed', 'cancelled') then 'job-reopened'
+    when to_status in ('waiting_for_children', 'waiting_for_lanes') then 'job-suspended'
+    when from_status = 'processing' then 'job-requeued'
+    else 'job-woken'
+  end;
+
+create or replace function short_error(error jsonb) returns jsonb
+  language sql immutable parallel safe
+  return case when error is not null
+    then jsonb_build_object('code', error->'code', 'message', error->'message') end;
+
+-- The document that a job writes or renders.
+create or replace function document_key_of(payload jsonb) returns text
+  language sql immutable parallel safe
+  return coalesce(payload->'planned'->>'documentKey', payload->>'documentKey');
+
+create or replace function tell_new_jobs() returns trigger language plpgsql
+  set enable_seqscan = off as $$
+begin
+  insert into events (tenant_id, topic, kind, payload)
+  select n.tenant_id, 'session/' || n.session_id, 'job-created', jsonb_build_object(
+    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
+    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
+    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+      'documentKey', document_key_of(n.payload)) order by n.seq))
+  from new_rows n
+  left join lateral (select s.stage_key, s.iteration from stage_runs s
+    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+  left join lateral (select a.ordinal, a.model from lanes a
+    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
+  group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
+  order by min(n.seq);
+  return null;
+end
+$$;
+
+-- Fires before jobs_insertion, which wakes and cancels: triggers fire in the order of their names.
+create or replace trigger jobs_creation_events after insert on jobs
+  referencing new table as new_rows
+  for each statement execute function tell_new_jobs();
+
+create or replace function tell_job_changes() returns trigger language plpgsql
+  set enable_seqscan = off as $$
+begin
+  insert into events (tenant_id, topic, kind, payload)
+  select n.tenant_id, 'session/' || n.session_id, n.kind, jsonb_build_object(
+    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
+    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
+    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+        'documentKey', document_key_of(n.payload))
+      || case when n.status in ('failed', 'cancelled', 'retrying')
+        then jsonb_build_object('error', short_error(n.error)) else '{}' end
+      || case when n.status = 'retrying'
+        then jsonb_build_object('attempt', n.attempt, 'nextTryAt', n.run_after) else '{}' end
+      order by n.seq))
+  from (
+    select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+    from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
+    where c.status <> o.status
+  ) as n
+  left join lateral (select s.stage_key, s.iteration from stage_runs s
+    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+  left join lateral (select a.ordinal, a.model from lanes a
+    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
+  group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+    n.step_key
+  order by min(n.seq);
+  return null;
+end
+$$;
+
+-- Fires before jobs_completion: the end of a job is told before the wake-ups that follow from it.
+create or replace trigger jobs_change_events after update on jobs
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function tell_job_changes();
+
+-- What the events of one job say of it, beside their own fields.
+create or replace function describe_job(of_tenant uuid, of_job uuid)
+  returns jsonb language sql stable as $$
+  select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
+    'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
+    'model', l.model, 'step', j.step_key, 'documentKey', document_key_of(j.payload))
+  from jobs j
+  left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
+  left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
+  where j.tenant_id = of_tenant and j.id = of_job
+$$;

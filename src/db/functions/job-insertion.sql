@@ -1,0 +1,102 @@
+-- What must hold of new jobs, and what their insertion sets in motion.
+
+-- Whether a new child waits, by however many prerequisites, for a living job above it, which in turn
+-- waits for its children. Circles of prerequisites alone cannot come to be: each must exist before.
+create or replace function waits_for_itself(added job_wait[])
+  returns boolean language sql stable as $$
+  with recursive above (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.parent_job_id from unnest(added) as n
+    union
+    select a.child, p.tenant_id, p.parent_job_id from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id where p.parent_job_id is not null
+  ), before (child, tenant_id, id) as (
+    select n.id, n.tenant_id, n.prerequisite_job_id from unnest(added) as n
+    union
+    select b.child, p.tenant_id, p.prerequisite_job_id from before b
+    join jobs p on p.tenant_id = b.tenant_id and p.id = b.id
+    where p.status = 'waiting_for_prerequisite'
+  )
+  select exists (
+    select from above a
+    join jobs p on p.tenant_id = a.tenant_id and p.id = a.id and not is_over(p.status)
+    join before b on b.child = a.child and b.tenant_id = p.tenant_id and b.id = p.chain_id)
+$$;
+
+-- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
+-- locks make the worker that ends the parent or the prerequisite wait, and then see the new row.
+create or replace function handle_job_insertion() returns trigger language plpgsql
+  set enable_seqscan = off as $$
+declare
+  named job_place[];
+  found_jobs int;
+begin
+  select array_agg(distinct row(n.tenant_id, r.id)::job_place) into named
+  from new_rows n
+  cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
+  where r.id <> n.id;
+  if named is not null then
+    perform 1 from unnest(named) as r join jobs p on p.tenant_id = r.tenant_id and p.id = r.id
+      order by p.id for share of p;
+    get diagnostics found_jobs = row_count;
+    if found_jobs < cardinality(named) then
+      raise exception 'a job names another one that is not there'
+        using errcode = 'DX000', hint = 'not_found';
+    end if;
+    if exists (
+      select from (select distinct tenant_id, parent_job_id as id from new_rows
+        where counts and chain_id = id and parent_job_id is not null) as r
+      cross join lateral (
+        select p.status from jobs p where p.tenant_id = r.tenant_id and p.id = r.id limit 1) as p
+      where is_over(p.status)
+    ) then
+      raise exception 'a job that is over cannot get children'
+        using errcode = 'DX000', hint = 'parent_finished';
+    end if;
+  end if;
+
+  if exists (select from new_rows where parent_job_id is not null and prerequisite_job_id is not null)
+    and waits_for_itself(array(select row(tenant_id, id, parent_job_id, prerequisite_job_id)::job_wait
+      from new_rows where parent_job_id is not null and prerequisite_job_id is not null))
+  then
+    raise exception 'a job waits for one that cannot end before it'
+      using errcode = 'DX000', hint = 'job_cycle';
+  end if;
+
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
+  where role = 'step' and counts and parent_job_id is not null and stage_run_id is not null
+    and lane_id is not null
+  on conflict (tenant_id, stage_run_id, lane_id, step_key)
+    do update set state = 'running', degraded = false;
+
+  -- A prerequisite that is over already has woken its waiters before this one was there.
+  if exists (select from new_rows where status = 'waiting_for_prerequisite') then
+    perform wake_waiters(array_agg(
+      row(p.tenant_id, p.id, case when p.status = 'superseded' then 'completed' else p.status end,
+        p.counts, p.parent_job_id, p.chain_id, p.stage_run_id, p.lane_id, p.step_key,
+        p.dependency_policy)::job_end))
+    from (select distinct tenant_id, prerequisite_job_id from new_rows
+      where status = 'waiting_for_prerequisite') as n
+    join jobs p on p.tenant_id = n.tenant_id and (p.id = n.prerequisite_job_id
+      or (p.chain_id = n.prerequisite_job_id and p.chain_id <> p.id))
+    where is_over(p.status) and not p.continued;
+  end if;
+
+  -- The next link of a chain that ran when its parent ended: what was written stays, and a retry
+  -- goes on from there.
+  if exists (select from new_rows where chain_id <> id and parent_job_id is not null) then
+    update jobs c set status = 'cancelled', cancel_reason = 'parent_ended',
+      finished_at = app_now(),
+      error = jsonb_build_object('code', 'parent_ended',
+        'message', 'The job above this one ended before it could start.',
+        'details', jsonb_build_object('jobId', p.id))
+    from new_rows n join jobs p on p.tenant_id = n.tenant_id and p.id = n.parent_job_id
+    where n.chain_id <> n.id and n.counts and p.status in ('failed', 'cancelled')
+      and c.tenant_id = n.tenant_id and c.id = n.id;
+  end if;
+  return null;
+end
+$$;
+create or replace trigger jobs_insertion after insert on jobs
+  referencing new table as new_rows
+  for each statement execute function handle_job_insertion();

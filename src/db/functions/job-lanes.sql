@@ -1,0 +1,65 @@
+-- Where lanes stand in a stage, and the barriers between their steps.
+
+-- Lanes: notes which steps have ended and wakes every lane that waits at a barrier of the stage. The
+-- stage run's row is locked first, so that lanes which end together see each other. FOR NO KEY UPDATE:
+-- inserting a job takes FOR KEY SHARE on the stage run for its foreign key, and two jobs that each
+-- insert a child and then end would otherwise wait for each other's share lock.
+create or replace function settle_lanes(ended job_end[]) returns void language plpgsql as $$
+begin
+  perform 1 from stage_runs r
+    where (r.tenant_id, r.id) in (select e.tenant_id, e.stage_run_id from unnest(ended) as e)
+    order by r.id for no key update;
+
+  update lane_steps l set
+    state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
+    degraded = g.lost and g.succeeded >= g.needed
+  from (
+    select distinct tenant_id, stage_run_id, lane_id, parent_job_id, step_key
+    from unnest(ended) where counts and lane_id is not null and parent_job_id is not null
+  ) as e
+  cross join lateral children_by_step(e.tenant_id, e.parent_job_id) as g
+  where g.step_key = e.step_key and (g.open = 0 or (g.lost and g.needed > g.succeeded + g.open))
+    and l.tenant_id = e.tenant_id and l.stage_run_id = e.stage_run_id
+    and l.lane_id = e.lane_id and l.step_key = e.step_key;
+
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  select j.tenant_id, j.stage_run_id, j.lane_id, '*', 'failed' from unnest(ended) as e
+  join jobs j on j.tenant_id = e.tenant_id and j.id = e.id
+  where j.role = 'lane' and e.status in ('failed', 'cancelled')
+  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
+
+  update stage_runs r set version = version + 1,
+    state = coalesce(o.outcome, r.state), degraded = r.degraded or coalesce(o.lost, false),
+    finished_at = case when o.outcome is null then r.finished_at else app_now() end
+  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
+  cross join lateral (
+    select case when bool_and(is_over(j.status)) then
+        case when bool_or(j.status in ('completed', 'superseded')) then 'completed'
+          when bool_or(j.status = 'failed') then 'failed' else 'cancelled' end
+      end as outcome,
+      bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
+    from jobs j
+    where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
+      and j.role = 'lane' and not j.continued
+  ) as o
+  where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
+
+  update jobs w set status = 'pending_next_step', run_after = app_now()
+  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
+  where w.tenant_id = e.tenant_id and w.stage_run_id = e.stage_run_id
+    and w.status = 'waiting_for_lanes';
+end
+$$;
+
+-- Notes a step that needed no job, and tells those who wait for it.
+create or replace function complete_empty_step(of_tenant uuid, of_run uuid, of_lane uuid, of_step text)
+  returns void language plpgsql as $$
+begin
+  update stage_runs r set version = version + 1 where r.tenant_id = of_tenant and r.id = of_run;
+  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+  values (of_tenant, of_run, of_lane, of_step, 'completed')
+  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed';
+  update jobs w set status = 'pending_next_step', run_after = app_now()
+  where w.tenant_id = of_tenant and w.stage_run_id = of_run and w.status = 'waiting_for_lanes';
+end
+$$;

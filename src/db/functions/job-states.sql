@@ -1,0 +1,40 @@
+-- The states of a job and the ways between them; a trigger refuses every other change.
+
+-- Every way on that a status has; src/jobs/transitions.ts is the same table for the program.
+create or replace function may_follow(from_status text, to_status text) returns boolean
+  language sql immutable parallel safe
+  return case from_status
+    when 'pending' then to_status in ('processing', 'cancelled', 'failed')
+    when 'retrying' then to_status in ('processing', 'cancelled', 'failed')
+    when 'pending_next_step' then to_status in ('processing', 'cancelled', 'failed')
+    when 'pending_continuation' then to_status in ('processing', 'cancelled', 'failed')
+    when 'processing' then to_status in ('waiting_for_children', 'waiting_for_lanes', 'retrying',
+      'pending', 'pending_next_step', 'completed', 'failed', 'cancelled')
+    when 'waiting_for_children' then to_status in ('pending_next_step', 'cancelled', 'failed')
+    when 'waiting_for_lanes' then to_status in ('pending_next_step', 'cancelled', 'failed')
+    when 'waiting_for_prerequisite' then to_status in ('pending', 'cancelled', 'failed')
+    when 'completed' then to_status = 'superseded'
+    when 'failed' then to_status in ('pending', 'waiting_for_children', 'waiting_for_prerequisite')
+    when 'cancelled' then to_status in ('pending', 'waiting_for_children', 'waiting_for_prerequisite')
+    else false
+  end;
+
+create or replace function refuse_transition() returns trigger language plpgsql as $$
+begin
+  raise exception 'a job that is % cannot become %', old.status, new.status
+    using errcode = 'DX000', hint = 'job_transition_refused';
+end
+$$;
+create or replace trigger jobs_transition before update of status on jobs
+  for each row when (old.status <> new.status and not may_follow(old.status, new.status))
+  execute function refuse_transition();
+
+create or replace function is_over(status text) returns boolean
+  language sql immutable parallel safe
+  return status in ('completed', 'failed', 'cancelled', 'superseded');
+
+-- The opposite, as a list that the index of a parent's children can be asked for.
+create or replace function is_open(status text) returns boolean
+  language sql immutable parallel safe
+  return status in ('pending', 'processing', 'retrying', 'pending_next_step',
+    'pending_continuation', 'waiting_for_children', 'waiting_for_lanes', 'waiting_for_prerequisite');

@@ -1,0 +1,158 @@
+-- Waking: what the end of a job means for its parent, its waiters and its lane. Nothing else wakes a
+-- job.
+
+-- Runs after every statement that changes jobs, on every way into a terminal state. Lock order: stage
+-- runs, then parents, then the first links of chains.
+create or replace function handle_job_completion() returns trigger language plpgsql
+  set enable_seqscan = off as $$
+declare
+  ended job_end[];
+begin
+  select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
+    n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
+  into ended
+  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
+    and not n.continued;
+  if ended is null then
+    return null;
+  end if;
+
+  if exists (select from unnest(ended) as e where e.stage_run_id is not null) then
+    perform settle_lanes(ended);
+  end if;
+  if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
+    perform settle_parents(ended);
+  end if;
+  -- Whoever inserts a waiter knows the first link and locks it, so the end of a later one must too.
+  if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
+    perform 1 from jobs f
+      where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
+      order by f.id for update;
+  end if;
+  perform wake_waiters(ended);
+  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+    perform cancel_children(ended);
+  end if;
+  return null;
+end
+$$;
+create or replace trigger jobs_completion after update on jobs
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function handle_job_completion();
+
+-- Parents whose last counted child has ended go on; a child's failure fails its parent at once,
+-- unless the step's policy lets the run go on without it. The row lock comes before the count: two
+-- last children that end at the same time would otherwise each see the other one as still open.
+create or replace function settle_parents(ended job_end[]) returns void language plpgsql as $$
+declare
+  tenants uuid[];
+  parents uuid[];
+begin
+  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id)
+  into tenants, parents
+  from unnest(ended) as e where e.parent_job_id is not null and e.counts;
+  perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
+    order by p.id for update;
+
+  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+    update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
+      worker_id = null,
+      error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+        'details', jsonb_build_object('jobId', e.id))
+    from (
+      select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+      where parent_job_id is not null and counts and status <> 'completed'
+        and dependency_policy = 'all'
+      order by tenant_id, parent_job_id, id
+    ) as e
+    where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
+  end if;
+
+  perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
+  where e.parent_job_id is not null and e.counts;
+end
+$$;
+
+-- Those of the given jobs that wait for children and have none alive go on, or fail where too few
+-- jobs of a step succeeded. Whoever calls it holds their locks.
+create or replace function wake_parents(tenants uuid[], parents uuid[])
+  returns void language plpgsql as $$
+declare
+  ready job_place[];
+  one job_place;
+begin
+  select array_agg(row(e.tenant_id, e.id)::job_place) into ready
+  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
+  cross join lateral (
+    select p.status from jobs p where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
+  where p.status = 'waiting_for_children' and not exists (
+    select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
+      and is_open(c.status));
+
+  foreach one in array coalesce(ready, '{}') loop
+    if exists (select from jobs c where c.tenant_id = one.tenant_id and c.parent_job_id = one.id
+      and c.counts and c.status in ('failed', 'cancelled'))
+    then
+      perform wake_with_losses(one.tenant_id, one.id);
+    else
+      update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+      where p.tenant_id = one.tenant_id and p.id = one.id;
+    end if;
+  end loop;
+end
+$$;
+
+-- A parent some of whose children did not succeed: by each step's policy it goes on or fails.
+create or replace function wake_with_losses(of_tenant uuid, of_parent uuid)
+  returns void language plpgsql as $$
+begin
+  update jobs p set
+    status = case when s.missed then 'failed' else 'pending_next_step' end,
+    run_after = case when s.missed then p.run_after else app_now() end,
+    finished_at = case when s.missed then app_now() end,
+    degraded = p.degraded or s.lost,
+    error = case when s.missed then jsonb_build_object('code', 'quorum_missed',
+      'message', 'Too few jobs of a step succeeded.') end
+  from (
+    select coalesce(bool_or(g.lost), false) as lost,
+      coalesce(bool_or(g.lost and g.succeeded < g.needed), false) as missed
+    from children_by_step(of_tenant, of_parent) as g
+  ) as s
+  where p.tenant_id = of_tenant and p.id = of_parent;
+end
+$$;
+
+-- How the steps under a parent stand: links of a chain that were continued do not count.
+create or replace function children_by_step(of_tenant uuid, of_parent uuid)
+  returns table (step_key text, open int, succeeded int, needed int, lost boolean)
+  language sql stable as $$
+  select c.step_key,
+    count(*) filter (where not is_over(c.status))::int,
+    count(*) filter (where c.status in ('completed', 'superseded'))::int,
+    case min(c.dependency_policy)
+      when 'any' then 1
+      when 'quorum' then coalesce(min(c.quorum), count(*)::int / 2 + 1)
+      else count(*)::int
+    end,
+    coalesce(bool_or(c.status in ('failed', 'cancelled')), false)
+  from jobs c
+  where c.tenant_id = of_tenant and c.parent_job_id = of_parent and c.counts and not c.continued
+  group by c.step_key
+$$;
+
+-- Everybody who waited for the end of a chain goes on, or fails with it.
+create or replace function wake_waiters(ended job_end[]) returns void language plpgsql as $$
+begin
+  update jobs w set
+    status = case when e.status = 'completed' then 'pending' else 'failed' end,
+    finished_at = case when e.status = 'completed' then null else app_now() end,
+    error = case when e.status = 'completed' then w.error
+      else jsonb_build_object('code', 'prerequisite_failed',
+        'message', 'The job that this one waits for did not succeed.',
+        'details', jsonb_build_object('jobId', e.id)) end
+  from unnest(ended) as e
+  where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+    and w.status = 'waiting_for_prerequisite';
+end
+$$;

@@ -1,0 +1,224 @@
+-- Holds: the worst case of each call in flight, set aside before its request leaves.
+
+-- Whether one of the open holds under a limit will be settled without a person: its job runs, is over
+-- or will be claimed. Those of a paused session stay until it goes on, so nobody should wait for them;
+-- nor for those of a session that nobody works on, which shows by a job that was due for a while.
+-- Work that is no model call has no job; whoever does it settles it.
+create or replace function is_any_moving(
+  of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid
+) returns boolean language sql stable as $$
+  select exists (select from holds h
+    left join model_calls c on c.tenant_id = of_tenant and c.id = h.call_id
+    left join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    left join sessions s on s.tenant_id = of_tenant and s.id = j.session_id
+    where h.tenant_id = of_tenant and h.status = 'held'
+      and (j.id is null or j.status = 'processing' or is_over(j.status)
+        or (s.status = 'running' and s.gates = '{}' and (s.id = asking_session
+          or j.run_after > app_now() - interval '30 seconds' or exists (select from jobs o
+            where o.tenant_id = of_tenant and o.session_id = s.id and o.status = 'processing'))))
+      and case of_scope when 'account' then of_owner in (h.usd_account_id, h.token_account_id)
+        else is_within(of_tenant, h.session_id, of_scope, of_owner) end)
+$$;
+
+-- What a call would find: how much is left under every limit, and whether the worst case fits. The
+-- outcome is null (it fits), `wait` (calls in flight hold the rest) or the gate that must close; then
+-- the scope (of a budget, or the kind of the wallet) and the currency say which limit is too low.
+create or replace function weigh_call(
+  of_tenant uuid, of_session uuid, usd accounts, tok accounts,
+  worst_usd bigint, worst_tokens bigint, automatic boolean,
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
+) language sql as $$
+  select case
+      when bool_or(l.short) then coalesce(min(l.gate) filter (where l.stuck), 'wait')
+      when automatic and bool_or(l.needed > l.share * l.available) then 'approval'
+    end,
+    min(l.available) filter (where l.currency = 'USD'),
+    min(l.available) filter (where l.currency = 'token'),
+    (array_agg(l.scope order by l.gate, l.scope, l.currency) filter (where l.stuck))[1],
+    (array_agg(l.currency order by l.gate, l.scope, l.currency) filter (where l.stuck))[1]
+  from (
+    select k.*, k.needed > 0 and k.available < k.needed as short,
+      -- Asked only where something is short: this is the way of every call.
+      case when k.needed > 0 and k.available < k.needed then k.held = 0 or not is_any_moving(
+        of_tenant, case k.gate when 'funds' then 'account' else k.scope end, k.owner,
+        of_session) end as stuck
+    from (
+      select 'budget' as gate, b.scope, b.owner_id as owner, b.currency, b.held,
+        b.amount - b.spent - b.held as available, null::double precision as share,
+        case b.currency when 'USD' then worst_usd else worst_tokens end as needed
+      from budgets_of(of_tenant, of_session) as b
+      union all
+      select 'funds', a.kind, a.id, a.currency, a.held, a.balance - a.held, a.spending_share,
+        case a.currency when 'USD' then worst_usd else worst_tokens end
+      from unnest(array[usd, tok]) as a where not a.unlimited
+    ) as k
+  ) as l
+$$;
+
+-- Sets the worst case of a call aside. Outcomes: held; or, for a key that is known, the status of
+-- its hold; or wait, budget, funds, approval, with nothing changed.
+create or replace function hold_funds(
+  of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text,
+  worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean,
+  of_price jsonb default null,
+  out outcome text, out usd_left bigint, out tokens_left bigint,
+  out short_scope text, out short_currency text
+) language plpgsql
+  security definer set search_path = public, pg_temp as $$
+declare
+  known holds;
+  home record;
+  usd accounts;
+  tok accounts;
+begin
+  select s.project_id, s.spending_approved into home from sessions s
+  where s.tenant_id = of_tenant and s.id = of_session;
+  usd := lock_payer(of_tenant, home.project_id, 'USD');
+  tok := lock_payer(of_tenant, home.project_id, 'token');
+  select h.* into known from holds h
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+  if found then
+    if (known.session_id, known.provider, known.usd, known.tokens)
+      is distinct from (of_session, of_provider, worst_usd, worst_tokens)
+    then
+      raise exception 'call % already has another hold', of_call
+        using errcode = 'DX000', hint = 'idempotency_mismatch';
+    end if;
+    outcome := known.status;
+    return;
+  end if;
+
+  automatic := automatic and home.spending_approved is not true;
+  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+  end if;
+  if outcome is not null and outcome <> 'approval'
+    and settle_left_holds(of_tenant) > 0
+  then
+    usd := lock_payer(of_tenant, home.project_id, 'USD');
+    tok := lock_payer(of_tenant, home.project_id, 'token');
+    select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
+    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+  end if;
+  if outcome is not null then
+    return;
+  end if;
+
+  update accounts a set held = a.held + case a.id when usd.id then worst_usd else worst_tokens end
+  where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
+  perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
+    input_tokens, price, usd_account_id, token_account_id)
+  values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
+    in_tokens, of_price, usd.id, tok.id);
+  outcome := 'held';
+end
+$$;
+
+-- A hold with its payers locked; whoever changes a hold has these locks.
+create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
+  returns holds language plpgsql
+  security definer set search_path = public, pg_temp as $$
+declare
+  hold holds;
+begin
+  perform 1 from accounts a join holds h on a.id in (h.usd_account_id, h.token_account_id)
+  where a.tenant_id = of_tenant and h.tenant_id = of_tenant and h.call_id = of_call
+    and h.purpose = of_purpose
+  order by a.currency = 'token' for update of a;
+  select h.* into hold from holds h
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+  if not found then
+    raise exception 'call % has no hold', of_call using errcode = 'DX000', hint = 'hold_missing';
+  end if;
+  return hold;
+end
+$$;
+
+create or replace function release_hold(hold holds, to_status text)
+  returns void language plpgsql as $$
+begin
+  update holds h set status = to_status, settled_at = app_now()
+  where h.tenant_id = hold.tenant_id and h.call_id = hold.call_id and h.purpose = hold.purpose;
+  update accounts a
+  set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
+  where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
+  perform lock_budgets(hold.tenant_id, hold.session_id);
+end
+$$;
+
+-- Gives a hold back, as void (the call brought nothing) or expired (nobody can post it any more).
+-- Returns whether it is closed without a posting; expiry leaves what was posted alone.
+create or replace function close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
+  returns boolean language plpgsql
+  security definer set search_path = public, pg_temp as $$
+declare
+  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+begin
+  if hold.status = 'held' then
+    perform release_hold(hold, to_status);
+    perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, 0, 0);
+    return true;
+  end if;
+  if hold.status = 'posted' and to_status = 'void' then
+    raise exception 'the hold of call % is posted', of_call
+      using errcode = 'DX000', hint = 'hold_closed';
+  end if;
+  return hold.status <> 'posted';
+end
+$$;
+
+-- Settles holds of calls whose job is over, so that nobody can post them any more: the lease is
+-- gone. What had arrived is posted as estimated, at four characters a token; the rest expires. Who
+-- comes from a call has locks already, so it leaves wallets alone that others have locked.
+create or replace function settle_left_holds(of_tenant uuid) returns int language plpgsql
+  security definer set search_path = public, pg_temp as $$
+declare
+  wallets uuid[];
+  h record;
+  tokens_out bigint;
+  cost bigint;
+  settled int := 0;
+begin
+  select array_agg(w.id) into wallets from (
+    select a.id from accounts a where a.tenant_id = of_tenant and exists (
+      select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+      join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+      where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+        and a.id in (l.usd_account_id, l.token_account_id))
+    order by a.currency = 'token', a.kind, a.owner for update skip locked) as w;
+  for h in
+    select l.*, c.model, (select coalesce(sum(length(p.body)), 0) from call_pieces p
+      where p.tenant_id = of_tenant and p.call_id = l.call_id) as chars
+    from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id
+    join jobs j on j.tenant_id = of_tenant and j.id = c.job_id
+    where l.tenant_id = of_tenant and l.status = 'held' and is_over(j.status)
+      and l.usd_account_id = any (wallets) and l.token_account_id = any (wallets)
+    order by l.provider, l.call_id
+  loop
+    tokens_out := least((h.chars + 3) / 4, h.tokens - h.input_tokens);
+    cost := h.input_usd + case when tokens_out = 0 then 0
+      else ceil((h.usd - h.input_usd)::numeric * tokens_out / (h.tokens - h.input_tokens)) end;
+    update model_calls c set finished_at = app_now(), usage_estimated = h.chars > 0,
+      status = case when h.chars > 0 then 'cut' else 'failed' end,
+      input_tokens = case when h.chars > 0 then h.input_tokens end,
+      output_tokens = case when h.chars > 0 then tokens_out end,
+      cost_micros = case when h.chars > 0 then cost else 0 end,
+      error = '{"code": "lease_lost", "message": "Nobody was left to receive the answer."}'
+    where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
+    if h.chars > 0 then
+      perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,
+        jsonb_build_object('model', h.model, 'price', h.price, 'responseId', null,
+          'usage', jsonb_build_object('inputTokens', h.input_tokens, 'outputTokens', tokens_out,
+            'cachedInputTokens', 0, 'cacheWriteTokens', 0, 'estimated', true)));
+    else
+      perform close_hold(of_tenant, h.call_id, h.purpose, 'expired');
+    end if;
+    delete from call_pieces p where p.tenant_id = of_tenant and p.call_id = h.call_id;
+    settled := settled + 1;
+  end loop;
+  return settled;
+end
+$$;
