@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { prepareRun } from '../src/cli/new-run.ts';
 import { carryOut } from '../src/cli/run.ts';
+import { runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const ANSWER = 'Forty orders a day by Easter.';
 let folder: string;
 let brief: string;
@@ -18,18 +16,8 @@ beforeAll(async () => {
   await writeFile(brief, 'A web shop for a bakery with pick-up times.');
 });
 
-/** Runs the program without a terminal and reads the JSON that it prints. */
-async function dialectic(...parameters: string[]) {
-  const env = { ...process.env, DATABASE_URL: '' };
-  const child = spawn(process.execPath, [main, ...parameters], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  return { code, stdout };
-}
+/** Runs a command without a terminal. */
+const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
 /** The prompts from which the participants plan their proposals. */
 async function headerPrompts(out: string): Promise<string[]> {

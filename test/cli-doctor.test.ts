@@ -1,21 +1,12 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { runDialectic } from './run-dialectic.ts';
 import { temporaryFolder } from './stores.ts';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const packageFile = new URL('../package.json', import.meta.url);
 
-function dialectic(...parameters: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, DATABASE_URL: '' };
-    execFile(process.execPath, [main, ...parameters], { env }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
 test('doctor on a file is an error and not a healthy store', async () => {
   const file = join(await temporaryFolder(), 'file');

@@ -1,21 +1,12 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
-
-/** Runs the program in a folder of its own, with the configuration that lies there. */
-function dialectic(folder: string, ...parameters: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const options = { env: { ...process.env, DATABASE_URL: '' }, cwd: folder };
-    execFile(process.execPath, [main, ...parameters], options, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+/** Runs a command in a folder of its own, with the configuration that lies there. */
+const dialectic = (folder: string, ...parameters: string[]) =>
+  runDialectic(parameters, { cwd: folder });
 
 test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
   const folder = await temporaryFolder();

@@ -1,30 +1,22 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { temporaryFolder } from './stores.ts';
+import { runDialectic } from './run-dialectic.ts';
+import { emptyDirectory, temporaryFolder } from './stores.ts';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 let folder: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
+  await emptyDirectory(join(folder, 'data'));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays? Two staff.');
   await writeFile(join(folder, 'project.yaml'), 'role: a librarian of forty years\n');
   await writeFile(join(folder, 'session.yaml'), 'standards: [Count the visitors on Saturdays.]\n');
   await writeFile(join(folder, 'wrong.yaml'), 'role: a poet\ntone: dark\n');
 });
 
-/** Runs the program as a user would, in the folder of the test. */
-function dialectic(...parameters: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, DATABASE_URL: '' };
-    const words = [main, ...parameters, '--data', 'data'];
-    execFile(process.execPath, words, { env, cwd: folder }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+/** Runs a command in the folder of the test. */
+const dialectic = (...parameters: string[]) =>
+  runDialectic([...parameters, '--data', 'data'], { cwd: folder });
 
 const readPrompts = async (out: string): Promise<string[]> => {
   const paths = await readdir(join(folder, out), { recursive: true });

@@ -1,39 +1,15 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
-import { describe, expect, test, vi } from 'vitest';
-import { reportFailure } from '../src/cli/output.ts';
-import { recipeCommand } from '../src/cli/recipe.ts';
+import { describe, expect, test } from 'vitest';
 import type { RecipeComparison } from '../src/cli/recipe-diff.ts';
 import type { Process, RecipeIssue } from '../src/recipe/types.ts';
+import { runDialectic } from './run-dialectic.ts';
 import { temporaryFolder } from './stores.ts';
 
 const shipped = fileURLToPath(new URL('../recipes', import.meta.url));
 
-/** Runs the verb as main.ts does, within this process, which saves half a second a time. */
-async function recipe(...parameters: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const catchers = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      written[stream] += String(text);
-      return true;
-    }),
-  );
-  try {
-    await new Command().addCommand(recipeCommand()).parseAsync(['recipe', ...parameters], {
-      from: 'user',
-    });
-  } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = 2;
-    else reportFailure(error, parameters.includes('--json'));
-  } finally {
-    for (const catcher of catchers) catcher.mockRestore();
-  }
-  const code = Number(process.exitCode ?? 0);
-  process.exitCode = undefined;
-  return { code, ...written };
-}
+const recipe = (...parameters: string[]) => runDialectic(['recipe', ...parameters]);
 
 const readJson = async <T>(...parameters: string[]): Promise<T> => {
   const { stdout, stderr } = await recipe(...parameters, '--json');

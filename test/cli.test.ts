@@ -1,29 +1,15 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { runDialectic, spawnDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
-
-/** Runs the program as a user would and returns what it leaves behind. */
-function dialectic(...parameters: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const environment = { ...process.env, DATABASE_URL: '' };
-    execFile(
-      process.execPath,
-      [main, ...parameters],
-      { env: environment },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
 test('demo runs the whole process and says what to open next', async () => {
   const out = join(await temporaryFolder(), 'out');
-  const { code, stdout, stderr } = await dialectic('demo', '--out', out);
+  const { code, stdout, stderr } = await spawnDialectic(['demo', '--out', out]).ended;
   expect(code, stderr).toBe(0);
   expect(stdout).toMatch(/: 1\d\d calls, 64 documents/);
   expect(stderr).toContain('no language model');
@@ -90,7 +76,7 @@ test('run, list, show, choose and export go together', async () => {
 
 test('the progress of a second pass begins anew and never exceeds the plan', async () => {
   const folder = await temporaryFolder();
-  const data = join(folder, 'data');
+  const data = await emptyDirectory();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const run = await dialectic('run', brief, '-p', 'decision-memo', '--data', data, '--json');
@@ -219,19 +205,24 @@ test('doctor reports as JSON and for people', async () => {
 
 test('doctor --restore without a backup names the code and leaves with its exit code', async () => {
   const data = join(await temporaryFolder(), 'data');
-  const { code, stderr } = await dialectic('doctor', '--data', data, '--restore', '--json');
+  const { code, stderr } = await spawnDialectic(['doctor', '--data', data, '--restore', '--json'])
+    .ended;
   expect(code).toBe(3);
   expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'backup_missing' } });
 });
 
 test('wrong usage leaves with 2 and says what is wrong', async () => {
-  const { code, stderr, stdout } = await dialectic('dance');
+  const { code, stderr, stdout } = await spawnDialectic(['dance']).ended;
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain("unknown command 'dance'");
 });
 
-test('a verb of recipe that is used wrongly leaves with 2', async () => {
-  const { code, stderr, stdout } = await dialectic('recipe', 'fork', 'research');
+test.each([
+  [['recipe', 'fork', 'research'], "required option '--out <folder>' not specified"],
+  [['wallet', 'report', '--nope'], "unknown option '--nope'"],
+  [['notices', 'dismiss', '--nope'], "unknown option '--nope'"],
+])('%j is used wrongly and leaves with 2', async (parameters, message) => {
+  const { code, stderr, stdout } = await dialectic(...parameters);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain("required option '--out <folder>' not specified");
+  expect(stderr).toContain(message);
 });

@@ -35,7 +35,7 @@ export function configCommand(): Command {
       printResult(options.json === true, { path, was }, [line]);
     });
   for (const command of config.commands) {
-    command.exitOverride().option('--json', 'print the result as JSON');
+    command.option('--json', 'print the result as JSON');
   }
   return config;
 }

@@ -48,7 +48,7 @@ export function recipeCommand(): Command {
     .action(diff);
   recipe.addCommand(insertCommand()).addCommand(mergeCommand());
   for (const command of recipe.commands) {
-    command.exitOverride().option('--json', 'print the result as JSON');
+    command.option('--json', 'print the result as JSON');
   }
   return recipe;
 }

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Evaluation } from '../../src/eval/evaluation.ts';
 import { ROLES } from '../../src/eval/rubric.ts';
@@ -11,10 +9,10 @@ import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { type Answer, type Asked, startScriptedServer } from '../generation/scripted-server.ts';
 import { GOOD_CHECKLIST, GOOD_FRAME, workPlan } from '../generation/work-plan.ts';
+import { type Ended, runDialectic } from '../run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from '../stores.ts';
 import { labelOf, roleOf, singleFiles, verdict } from './verdicts.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const BRIEF = 'A web shop for a bakery, within 900 euros.';
 /** Only the debate's documents hold the first of these, only the single prompt's the second. */
 const DEBATE = GOOD_CHECKLIST.nodes[0]!.work;
@@ -36,20 +34,13 @@ beforeAll(async () => {
   await writeFile(join(folder, 'dialectic.config.yaml'), `models:\n${models.join('\n')}\n`);
 });
 
-type Ended = { code: number | null; stdout: string; stderr: string };
-
 /** Runs the verb as a user would, against a server that plays a script. */
 async function evaluate(script: (asked: Asked) => Answer, parameters: readonly string[]) {
   const server = await startScriptedServer(script);
-  const env = { ...process.env, DATABASE_URL: '', DIALECTIC_BASE_URL: server.url };
-  const all = [main, 'eval', 'brief.md', '-p', recipe, '--data', data, ...parameters];
+  const all = ['eval', 'brief.md', '-p', recipe, '--data', data, ...parameters];
   try {
-    const child = spawn(process.execPath, all, { env, cwd: folder });
-    const ended: Ended = { code: null, stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
-    ended.code = await new Promise((resolve) => child.on('close', resolve));
-    return { ...ended, served: server.served };
+    const env = { DIALECTIC_BASE_URL: server.url };
+    return { ...(await runDialectic(all, { cwd: folder, env })), served: server.served };
   } finally {
     await server.stop();
   }

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { splitFrontMatter } from '../../src/documents/front-matter.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import type { RunResult } from '../../src/session/summary.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
+import { type Ended, runDialectic } from '../run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from '../stores.ts';
 import { type Asked, startScriptedServer } from './scripted-server.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Each participant drafts from a plan of its own; then each weighs all drafts. */
 const recipe = processOf('debate', [
@@ -28,10 +25,9 @@ const answer = ({ model, deliverable }: Asked) =>
     ? { status: 422 }
     : { text: JSON.stringify({ text: `What ${deliverable} has to say, in a sentence.` }) };
 
-type Left = { code: number; stdout: string; stderr: string };
 type Outcome = {
-  readonly run: Left;
-  readonly show: Left;
+  readonly run: Ended;
+  readonly show: Ended;
   readonly json: RunResult;
   readonly asked: readonly Asked[];
   readonly read: (path: string) => Promise<string>;
@@ -44,15 +40,9 @@ async function play(models: readonly string[]): Promise<Outcome> {
   await writeTextFolder(join(folder, 'recipe'), processToFiles(recipe));
   await writeFile(brief, 'A web shop for a bakery.');
   const server = await startScriptedServer(answer);
-  const dialectic = (...parameters: string[]): Promise<Left> =>
-    new Promise((resolve) => {
-      const base = { DIALECTIC_BASE_URL: server.url, DIALECTIC_API_KEY: 'k' };
-      const env = { ...process.env, DATABASE_URL: '', ...base };
-      const all = [main, ...parameters, '--data', data];
-      execFile(process.execPath, all, { env, cwd: folder }, (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-      );
-    });
+  const env = { DIALECTIC_BASE_URL: server.url, DIALECTIC_API_KEY: 'k' };
+  const dialectic = (...parameters: string[]): Promise<Ended> =>
+    runDialectic([...parameters, '--data', data], { cwd: folder, env });
   try {
     const participants = models.flatMap((model) => ['-m', `compatible/${model}`]);
     const place = ['-p', join(folder, 'recipe'), '-o', out, '--allow-degraded'];

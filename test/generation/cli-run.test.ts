@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
+import { type Ended, type Place, runDialectic, spawnDialectic } from '../run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from '../stores.ts';
 import {
   type Answer,
@@ -17,7 +16,6 @@ import {
 } from './scripted-server.ts';
 import { GOOD_CHECKLIST, GOOD_FRAME, workPlan } from './work-plan.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 let folder: string;
 let recipe: string;
 let brief: string;
@@ -30,23 +28,13 @@ beforeAll(async () => {
 });
 
 type Printed = { status: string; documents: { key: string; dataPath: string }[] };
-type Ended = { code: number | null; stdout: string; stderr: string };
 
-/** Starts the program as a user would; `ended` tells what it left behind. */
-function start(url: string, parameters: readonly string[]) {
-  const env = { ...process.env, DATABASE_URL: '', DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'k' };
-  const child = spawn(process.execPath, [main, ...parameters, '--json'], { env, cwd: folder });
-  const left: Ended = { code: null, stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (left.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (left.stderr += text));
-  const ended = new Promise<Ended>((resolve) =>
-    child.on('close', (code) => resolve({ ...left, code })),
-  );
-  return { child, ended };
-}
-
+const placeOf = (url: string): Place => ({
+  cwd: folder,
+  env: { DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'k' },
+});
 const dialectic = (url: string, ...parameters: string[]): Promise<Ended> =>
-  start(url, parameters).ended;
+  runDialectic([...parameters, '--json'], placeOf(url));
 const run = (data: string, model = 'compatible/scripted', ...more: string[]): string[] => [
   'run',
   brief,
@@ -174,7 +162,7 @@ test('Ctrl-C stops cleanly, and resume repeats no finished call', async () => {
   await withServer(
     answerWell,
     async ({ url, served }) => {
-      const { child, ended } = start(url, run(data));
+      const { child, ended } = spawnDialectic([...run(data), '--json'], placeOf(url));
       const written = (): number => served.at(-1)?.sent.length ?? 0;
       await expect
         .poll(() => served.at(-1)?.deliverable === 'work/checklist' && written(), { interval: 20 })

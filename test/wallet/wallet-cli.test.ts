@@ -1,24 +1,15 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
+import { runDialectic } from '../run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from '../stores.ts';
 import { startModelServer } from './model-server.ts';
 import { configFor, MODELS, startDebate, work } from './sessions.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-function dialectic(cwd: string, ...parameters: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, DATABASE_URL: '', DIALECTIC_BASE_URL: 'http://127.0.0.1:9' };
-    execFile(process.execPath, [main, ...parameters], { env, cwd }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+const dialectic = (cwd: string, ...parameters: string[]) =>
+  runDialectic(parameters, { cwd, env: { DIALECTIC_BASE_URL: 'http://127.0.0.1:9' } });
 
 /** A data directory with a session that two models have finished. */
 async function finishedSession() {

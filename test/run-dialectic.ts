@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { runProgram } from '../src/cli/program.ts';
+
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+
+/** What a command leaves behind. */
+export type Ended = { code: number | null; stdout: string; stderr: string };
+/** Where a command runs, and what its environment has beside the tests' own. */
+export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+
+let isBusy = false;
+
+/**
+ * Runs one command within this process, whose streams, folder, environment and exit code it borrows:
+ * half a second of processor time less than a process. What is about signals, terminals or several
+ * commands at once needs `spawnDialectic`.
+ */
+export async function runDialectic(
+  parameters: readonly string[],
+  { cwd = process.cwd(), env = {} }: Place = {},
+): Promise<Ended> {
+  if (isBusy) throw new Error('another command has the streams of this process');
+  isBusy = true;
+  const [home, exitCode] = [process.cwd(), process.exitCode];
+  const ended: Ended = { code: null, stdout: '', stderr: '' };
+  const catchers = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      ended[stream] += String(text);
+      return true;
+    }),
+  );
+  const restore = setEnvironment({ DATABASE_URL: '', ...env });
+  process.exitCode = undefined;
+  process.chdir(cwd);
+  try {
+    await runProgram(parameters);
+    return { ...ended, code: readExitCode() };
+  } finally {
+    process.chdir(home);
+    process.exitCode = exitCode;
+    restore();
+    for (const catcher of catchers) catcher.mockRestore();
+    isBusy = false;
+  }
+}
+
+const readExitCode = (): number => Number(process.exitCode ?? 0);
+
+function setEnvironment(values: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(values).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, values);
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+}
+
+/** Starts the program as a process of its own, as a user would; `ended` tells what it left behind. */
+export function spawnDialectic(parameters: readonly string[], { cwd, env }: Place = {}) {
+  const child = spawn(process.execPath, [main, ...parameters], {
+    env: { ...process.env, DATABASE_URL: '', ...env },
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const left = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (left.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (left.stderr += text));
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code) => resolve({ ...left, code })),
+  );
+  return { child, ended };
+}
