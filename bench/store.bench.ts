@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Scope, Transaction } from '../src/db/database.ts';
+import type { AnyTransaction, Database, Scope } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../src/db/tenants.ts';
 import { newId } from '../src/platform/ids.ts';
@@ -14,7 +14,7 @@ const INSERT = `insert into notices (tenant_id, id, severity, code, message, top
   values ($1, $2, 'info', 'x', 'a message of some length', 't')`;
 
 /** An insert, an update and a read of the same row, in one transaction. */
-async function threeStatements(tx: Transaction): Promise<void> {
+async function threeStatements(tx: AnyTransaction): Promise<void> {
   const key = [LOCAL_TENANT, newId()];
   await tx.query(INSERT, key);
   await tx.query('update notices set dismissed_at = now() where tenant_id = $1 and id = $2', key);

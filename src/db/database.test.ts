@@ -18,6 +18,16 @@ describeOnBoth('a transaction', (kind) => {
     await database.asTenant(bob.tenantId, (tx) => append(tx, bob));
   });
 
+  test('knows its tenant, and offers none where it has none', async () => {
+    const known = await database.asTenant(ada.tenantId, async (tx) => {
+      const [row] = await tx.query('select current_tenant() as id');
+      return [tx.tenantId, row?.['id']];
+    });
+    expect(known).toEqual([ada.tenantId, ada.tenantId]);
+    // @ts-expect-error A worker's transaction is of no tenant.
+    expect(await database.asWorker(async (tx) => tx.tenantId)).toBeUndefined();
+  });
+
   test('that has failed lets no late statement through', async () => {
     const late = Promise.withResolvers<unknown>();
     const failing = database.asTenant(ada.tenantId, async (tx) => {

@@ -23,11 +23,11 @@ export type DatabaseOptions = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * One open transaction: typed queries through `kysely`, statements that are the point through
- * `query`. Neither can begin or end a transaction, and both are refused once this one is over: the
- * connection may be another tenant's by then.
+ * One open transaction, of whatever scope: typed queries through `kysely`, statements that are the
+ * point through `query`. Neither can begin or end a transaction, and both are refused once this one
+ * is over: the connection may be another tenant's by then.
  */
-export class Transaction {
+export class AnyTransaction {
   readonly #client: ClientBase;
   #kysely: Kysely<Schema> | undefined;
   #ended = false;
@@ -72,6 +72,19 @@ export class Transaction {
   }
 }
 
+/**
+ * A transaction of one tenant. Row-level security shows it that tenant's rows alone, so its
+ * statements have no condition on the tenant; inserts and calls of SQL functions name it.
+ */
+export class Transaction extends AnyTransaction {
+  readonly tenantId: string;
+
+  constructor(client: ClientBase, tenantId: string) {
+    super(client);
+    this.tenantId = tenantId;
+  }
+}
+
 const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|prepare\s+tr)\b/i;
 
 const misuse = (message: string, cause?: unknown): DialecticError =>
@@ -97,9 +110,26 @@ export class Database {
   }
 
   /** Runs `work` in one transaction under a scope; whatever it throws rolls everything back. */
-  async transaction<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(scope: Scope, work: (tx: AnyTransaction) => Promise<T>): Promise<T> {
+    return this.#run(scope, (client) => new AnyTransaction(client), work);
+  }
+
+  asTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const scope = { as: 'tenant', tenantId } as const;
+    return this.#run(scope, (client) => new Transaction(client, tenantId), work);
+  }
+
+  asWorker<T>(work: (tx: AnyTransaction) => Promise<T>): Promise<T> {
+    return this.transaction({ as: 'worker' }, work);
+  }
+
+  async #run<Tx extends AnyTransaction, T>(
+    scope: Scope,
+    open: (client: ClientBase) => Tx,
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<T> {
     const held = await this.driver.acquire();
-    const tx = new Transaction(held.client);
+    const tx = open(held.client);
     let broken = false;
     let committing = false;
     try {
@@ -137,14 +167,6 @@ export class Database {
     } finally {
       held.release(broken);
     }
-  }
-
-  asTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction({ as: 'tenant', tenantId }, work);
-  }
-
-  asWorker<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction({ as: 'worker' }, work);
   }
 
   async close(): Promise<void> {

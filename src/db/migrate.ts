@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import type { Database, Transaction } from './database.ts';
+import type { AnyTransaction, Database } from './database.ts';
 import {
   digestFunctions,
   digestOf,
@@ -73,14 +73,14 @@ async function readRecorded(database: Database): Promise<Applied> {
   }
 }
 
-const createRecord = (tx: Transaction) =>
+const createRecord = (tx: AnyTransaction) =>
   tx.query(
     `create table if not exists schema_migrations (
        version int primary key, name text not null, digest text not null,
        applied_at timestamptz not null default now())`,
   );
 
-async function readApplied(tx: Transaction): Promise<Applied> {
+async function readApplied(tx: AnyTransaction): Promise<Applied> {
   const rows = await tx.query<{ version: number; digest: string }>(
     'select version, digest from schema_migrations',
   );
@@ -113,19 +113,19 @@ function checkApplied(applied: Applied, migrations: readonly Migration[]): void 
   }
 }
 
-async function applyMigration(tx: Transaction, migration: Migration): Promise<void> {
+async function applyMigration(tx: AnyTransaction, migration: Migration): Promise<void> {
   await run(tx, migration);
   await record(tx, migration.version, migration.name, digestOf(migration.sql));
 }
 
-async function applyFunctions(tx: Transaction, functions: readonly SqlFile[]): Promise<void> {
+async function applyFunctions(tx: AnyTransaction, functions: readonly SqlFile[]): Promise<void> {
   // A function may call one of a later file; PostgreSQL would otherwise look for it at once.
   await tx.query('set local check_function_bodies = off');
   for (const file of functions) await run(tx, file);
   await record(tx, FUNCTIONS, 'functions', digestFunctions(functions));
 }
 
-async function run(tx: Transaction, { name, sql }: SqlFile): Promise<void> {
+async function run(tx: AnyTransaction, { name, sql }: SqlFile): Promise<void> {
   try {
     await tx.query(sql);
   } catch (cause) {
@@ -136,7 +136,7 @@ async function run(tx: Transaction, { name, sql }: SqlFile): Promise<void> {
   }
 }
 
-const record = (tx: Transaction, version: number, name: string, digest: string) =>
+const record = (tx: AnyTransaction, version: number, name: string, digest: string) =>
   tx.query(
     `insert into schema_migrations (version, name, digest) values ($1, $2, $3)
      on conflict (version) do update set digest = excluded.digest, applied_at = excluded.applied_at`,

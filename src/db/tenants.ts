@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
-import type { Database, Transaction } from './database.ts';
+import type { AnyTransaction, Database } from './database.ts';
 
 /** The tenant of a store that one person uses on one machine. */
 export const LOCAL_TENANT = '00000000-0000-7000-8000-000000000001';
@@ -40,7 +40,7 @@ export async function ensureLocalTenant(database: Database): Promise<Identity> {
   return identity;
 }
 
-async function insertTenant(tx: Transaction, identity: Identity, name: string, owner: NewUser) {
+async function insertTenant(tx: AnyTransaction, identity: Identity, name: string, owner: NewUser) {
   const { tenantId, userId } = identity;
   // Two processes may meet on an empty store; the second finds what the first made.
   await tx.query('insert into tenants (tenant_id, name) values ($1, $2) on conflict do nothing', [

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { AnyTransaction, Database } from '../db/database.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
@@ -83,7 +83,7 @@ function tellWait(error: DialecticError, askedFor: number): DialecticError {
 }
 
 /** Fails the job, of which a trigger tells the user; false if the lease is gone. */
-export async function failForGood(tx: Transaction, job: Job, error: JobError): Promise<boolean> {
+export async function failForGood(tx: AnyTransaction, job: Job, error: JobError): Promise<boolean> {
   const rows = await tx.query(
     `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
        worker_id = null, lease_token = null, lease_until = null, committed_token = $3

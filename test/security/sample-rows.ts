@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from '../../src/db/database.ts';
+import type { AnyTransaction } from '../../src/db/database.ts';
 
 type Column = {
   table_name: string;
@@ -44,7 +44,7 @@ const BY_TYPE: Record<string, () => unknown> = {
 };
 
 /** The tenant tables in an order in which foreign keys find their rows. */
-export async function tenantTables(tx: Transaction): Promise<string[]> {
+export async function tenantTables(tx: AnyTransaction): Promise<string[]> {
   const rows = await tx.query<{ name: string; needs: string[] }>(
     `select c.relname as name, array(
        select k.confrelid::regclass::text from pg_constraint k
@@ -65,7 +65,7 @@ export async function tenantTables(tx: Transaction): Promise<string[]> {
 }
 
 /** Inserts one row of a tenant into every table, made up from the catalog alone. */
-export async function insertSampleRows(tx: Transaction, tenantId: string): Promise<void> {
+export async function insertSampleRows(tx: AnyTransaction, tenantId: string): Promise<void> {
   const made = new Map<string, unknown>();
   for (const table of await tenantTables(tx)) {
     const row = await sampleRow(tx, table, tenantId, made);
@@ -77,7 +77,7 @@ export async function insertSampleRows(tx: Transaction, tenantId: string): Promi
 
 /** A row that the table's constraints accept for this tenant. */
 export async function sampleRow(
-  tx: Transaction,
+  tx: AnyTransaction,
   table: string,
   tenantId: string,
   made: Map<string, unknown> = new Map(),
@@ -117,7 +117,7 @@ function sampleValue(column: Column, made: ReadonlyMap<string, unknown>): unknow
 }
 
 export async function insertRow(
-  tx: Transaction,
+  tx: AnyTransaction,
   table: string,
   row: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {

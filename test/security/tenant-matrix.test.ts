@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Scope, Transaction } from '../../src/db/database.ts';
+import type { AnyTransaction, Database, Scope } from '../../src/db/database.ts';
 import { authenticate, issueToken } from '../../src/db/tenants.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { alternateTenants } from './alternate-tenants.ts';
@@ -12,7 +12,7 @@ type Outcome = number | string;
 async function outcome(
   database: Database,
   scope: Scope,
-  work: (tx: Transaction) => Promise<unknown[]>,
+  work: (tx: AnyTransaction) => Promise<unknown[]>,
 ): Promise<Outcome> {
   try {
     return await database.transaction(scope, async (tx) => (await work(tx)).length);
@@ -81,7 +81,7 @@ describeOnBoth('tenant isolation', (kind) => {
       const foreign = await database.transaction({ as: 'owner' }, (tx) =>
         sampleRow(tx, table, theirs),
       );
-      const attempts: [string, (tx: Transaction) => Promise<unknown[]>][] = [
+      const attempts: [string, (tx: AnyTransaction) => Promise<unknown[]>][] = [
         ['select', (tx) => tx.query(`select * from ${table} where tenant_id = $1`, [theirs])],
         [
           'select all',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { AnyTransaction, Database } from '../../src/db/database.ts';
 import { commitEffects } from '../../src/jobs/context.ts';
 import { createStageRun } from '../../src/jobs/lanes.ts';
 import { claimJobs, completeJobs } from '../../src/jobs/queries.ts';
@@ -68,7 +68,7 @@ export class Track {
   }
 
   /** Does a part of a transaction and keeps it open until `release`. */
-  async hold(work: (tx: Transaction) => Promise<unknown>): Promise<() => Promise<void>> {
+  async hold(work: (tx: AnyTransaction) => Promise<unknown>): Promise<() => Promise<void>> {
     const reached = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const done = this.database.asWorker(async (tx) => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { AnyTransaction, Database, Transaction } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { failCall } from '../../src/handlers/calls.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
@@ -79,7 +79,7 @@ describeOnBoth('the ledger', (kind) => {
     const ledger = await newLedger();
     await ledger.grant(100);
     // Not even who owns the tables can: a tenant is refused before.
-    const asOwner = (work: (tx: Transaction) => Promise<unknown>) =>
+    const asOwner = (work: (tx: AnyTransaction) => Promise<unknown>) =>
       database.transaction({ as: 'owner' }, work);
     const richer = asOwner((tx) => tx.query('update accounts set balance = balance + 1'));
     await expect(richer).rejects.toMatchObject({ code: 'ledger_append_only' });
