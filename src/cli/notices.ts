@@ -33,7 +33,7 @@ export function noticesCommand(): Command {
 
 /** The notices that were not dismissed, oldest first. */
 export const readNotices = ({ database, tenantId }: OpenStore): Promise<Notice[]> =>
-  database.asTenant(tenantId, (tx) => openNotices(tx, tenantId));
+  database.asTenant(tenantId, openNotices);
 
 async function list(store: OpenStore, options: Options): Promise<void> {
   const notices = await readNotices(store);
@@ -56,10 +56,10 @@ async function dismiss(store: OpenStore, ids: readonly string[], options: Option
   }
   const { database, tenantId } = store;
   const dismissed = await database.asTenant(tenantId, async (tx) => {
-    if (options.all) return dismissAllNotices(tx, tenantId);
-    const open = await openNotices(tx, tenantId);
+    if (options.all) return dismissAllNotices(tx);
+    const open = await openNotices(tx);
     const found = ids.map((wanted) => findNotice(open, wanted).id);
-    for (const id of new Set(found)) await dismissNotice(tx, tenantId, id);
+    for (const id of new Set(found)) await dismissNotice(tx, id);
     return [...new Set(found)];
   });
   printResult(options.json === true, { dismissed }, [`Dismissed ${dismissed.length}.`]);

@@ -49,9 +49,7 @@ test('a table with an unreadable page is named, and the others are read all the 
   const dataDirectory = await emptyDirectory();
   const database = await openStore({ dataDirectory });
   const { tenantId } = await ensureLocalTenant(database);
-  await database.asTenant(tenantId, (tx) =>
-    appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]),
-  );
+  await database.asTenant(tenantId, (tx) => appendEvents(tx, [{ topic: 't', kind: 'thing-done' }]));
   const [file] = await database.transaction({ as: 'owner' }, (tx) =>
     tx.query<{ path: string }>(`select pg_relation_filepath('events') as path`),
   );

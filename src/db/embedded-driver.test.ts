@@ -21,7 +21,7 @@ import { ensureLocalTenant, LOCAL_TENANT } from './tenants.ts';
 const tenantId = LOCAL_TENANT;
 const append = (database: Database, text: string) =>
   database.asTenant(tenantId, (tx) =>
-    appendEvents(tx, [{ tenantId, topic: 't', kind: 'text-written', payload: { text } }]),
+    appendEvents(tx, [{ topic: 't', kind: 'text-written', payload: { text } }]),
   );
 const count = async (database: Database) =>
   (await database.asTenant(tenantId, (tx) => tx.query('select 1 from events'))).length;

@@ -23,7 +23,7 @@ describeOnBoth('events', (kind) => {
     database.asTenant(tenant, (tx) =>
       appendEvents(
         tx,
-        numbers.map((n) => ({ tenantId: tenant, topic, kind: 'thing-counted', payload: { n } })),
+        numbers.map((n) => ({ topic, kind: 'thing-counted', payload: { n } })),
       ),
     );
   beforeAll(async () => {
@@ -51,7 +51,6 @@ describeOnBoth('events', (kind) => {
       database.asTenant(tenantId, (tx) =>
         appendEvents(tx, [
           {
-            tenantId,
             topic,
             kind: 'things-counted',
             payload: { each: numbers.map((n) => ({ n })) },
@@ -81,12 +80,12 @@ describeOnBoth('events', (kind) => {
   test('vanish with the transaction that did not commit', async () => {
     const { tenantId } = await newTenant(database, 'undecided');
     const failing = database.asTenant(tenantId, async (tx) => {
-      await appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-tried' }]);
+      await appendEvents(tx, [{ topic: 't', kind: 'thing-tried' }]);
       throw new Error('changed my mind');
     });
     await expect(failing).rejects.toThrow('changed my mind');
     await database.asTenant(tenantId, (tx) =>
-      appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]),
+      appendEvents(tx, [{ topic: 't', kind: 'thing-done' }]),
     );
     const kinds = (await readAll(database, tenantId, 1)).map((event) => event.kind);
     expect(kinds).toEqual(['thing-done']);

@@ -4,7 +4,6 @@ import type { Database, Transaction } from './database.ts';
 export const EVENTS_CHANNEL = 'dialectic_events';
 
 export type NewEvent = {
-  readonly tenantId: string;
   readonly topic: string;
   /** Noun and verb: job-completed, document-saved. */
   readonly kind: string;
@@ -25,9 +24,9 @@ export async function appendEvents(tx: Transaction, events: readonly NewEvent[])
   if (events.length === 0) return;
   await tx.query(
     `insert into events (tenant_id, topic, kind, payload)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[])`,
+     select $1, * from unnest($2::text[], $3::text[], $4::jsonb[])`,
     [
-      events.map((event) => event.tenantId),
+      tx.tenantId,
       events.map((event) => event.topic),
       events.map((event) => event.kind),
       events.map((event) => JSON.stringify(event.payload ?? {})),
@@ -59,12 +58,12 @@ export async function readEvents(
     const found = await tx.query<EventRow>(
       `select s.epoch, e.* from store_epoch s left join lateral (
          select tx::text as tx_text, tx, id, topic, kind, payload, created_at from events
-         where tenant_id = $1 and (tx, id) ${seen === 0 ? '>' : '>='} ($2::xid8, $3::bigint)
+         where (tx, id) ${seen === 0 ? '>' : '>='} ($1::xid8, $2::bigint)
            and tx < pg_snapshot_xmin(pg_current_snapshot())
-           ${topic === undefined ? '' : 'and topic = $5'}
-         order by tx, id limit $4) e on true
+           ${topic === undefined ? '' : 'and topic = $4'}
+         order by tx, id limit $3) e on true
        order by e.tx, e.id`,
-      [tenantId, afterTx, afterId, limit, ...(topic === undefined ? [] : [topic])],
+      [afterTx, afterId, limit, ...(topic === undefined ? [] : [topic])],
     );
     if (found[0]!.id !== null) await tx.query(FLUSH);
     return found;

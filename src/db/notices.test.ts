@@ -8,7 +8,6 @@ describeOnBoth('notices', (kind) => {
     const { tenantId } = await newTenant(database);
     const stranger = await newTenant(database, 'stranger');
     const notice = {
-      tenantId,
       severity: 'error' as const,
       code: 'storage_full',
       message: 'The disk is full.',
@@ -16,12 +15,12 @@ describeOnBoth('notices', (kind) => {
       details: { freeBytes: 12 },
     };
     const id = await database.asTenant(tenantId, (tx) => addNotice(tx, notice));
-    const read = (tenant: string) => database.asTenant(tenant, (tx) => openNotices(tx, tenant));
+    const read = (tenant: string) => database.asTenant(tenant, openNotices);
     expect(await read(tenantId)).toEqual([{ ...notice, id, createdAt: expect.any(Date) }]);
     expect(await read(stranger.tenantId)).toEqual([]);
-    const steal = database.asTenant(stranger.tenantId, (tx) => dismissNotice(tx, tenantId, id));
+    const steal = database.asTenant(stranger.tenantId, (tx) => dismissNotice(tx, id));
     await expect(steal).rejects.toMatchObject({ code: 'not_found' });
-    await database.asTenant(tenantId, (tx) => dismissNotice(tx, tenantId, id));
+    await database.asTenant(tenantId, (tx) => dismissNotice(tx, id));
     expect(await read(tenantId)).toEqual([]);
   });
 });

@@ -3,7 +3,6 @@ import { newId } from '../platform/ids.ts';
 import type { Transaction } from './database.ts';
 
 export type NewNotice = {
-  readonly tenantId: string;
   readonly severity: 'info' | 'warning' | 'error';
   readonly code: string;
   readonly message: string;
@@ -20,7 +19,7 @@ export async function addNotice(tx: Transaction, notice: NewNotice): Promise<str
     `insert into notices (tenant_id, id, severity, code, message, topic, details)
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [
-      notice.tenantId,
+      tx.tenantId,
       id,
       notice.severity,
       notice.code,
@@ -33,17 +32,15 @@ export async function addNotice(tx: Transaction, notice: NewNotice): Promise<str
 }
 
 /** What the tenant has not dismissed yet, oldest first. */
-export async function openNotices(tx: Transaction, tenantId: string): Promise<Notice[]> {
+export async function openNotices(tx: Transaction): Promise<Notice[]> {
   const rows = await tx.kysely
     .selectFrom('notices')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
     .where('dismissed_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
   return rows.map((row) => ({
-    tenantId: row.tenant_id,
     id: row.id,
     severity: row.severity,
     code: row.code,
@@ -55,21 +52,20 @@ export async function openNotices(tx: Transaction, tenantId: string): Promise<No
 }
 
 /** Puts a notice away; doing it twice is an error, so that a wrong id is not passed over. */
-export async function dismissNotice(tx: Transaction, tenantId: string, id: string): Promise<void> {
+export async function dismissNotice(tx: Transaction, id: string): Promise<void> {
   const rows = await tx.query(
     `update notices set dismissed_at = app_now()
-     where tenant_id = $1 and id = $2 and dismissed_at is null returning id`,
-    [tenantId, id],
+     where id = $1 and dismissed_at is null returning id`,
+    [id],
   );
   if (rows.length === 0) throw new DialecticError('not_found', 'No such open notice.');
 }
 
 /** Puts every open notice of the tenant away and returns their ids. */
-export async function dismissAllNotices(tx: Transaction, tenantId: string): Promise<string[]> {
+export async function dismissAllNotices(tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `update notices set dismissed_at = app_now()
-     where tenant_id = $1 and dismissed_at is null returning id`,
-    [tenantId],
+     where dismissed_at is null returning id`,
   );
   return rows.map((row) => row.id);
 }

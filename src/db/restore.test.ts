@@ -12,7 +12,7 @@ import { ensureLocalTenant, LOCAL_TENANT } from './tenants.ts';
 const tenantId = LOCAL_TENANT;
 const open = (dataDirectory: string) => openStore({ dataDirectory });
 const append = (database: Database, kind: string) =>
-  database.asTenant(tenantId, (tx) => appendEvents(tx, [{ tenantId, topic: 't', kind }]));
+  database.asTenant(tenantId, (tx) => appendEvents(tx, [{ topic: 't', kind }]));
 const backUp = (database: Database) => (database.driver as EmbeddedDriver).backup();
 const kinds = async (dataDirectory: string): Promise<string[]> => {
   const database = await open(dataDirectory);

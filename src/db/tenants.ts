@@ -91,8 +91,8 @@ export async function revokeToken(database: Database, tenantId: string, id: stri
   const rows = await database.asTenant(tenantId, (tx) =>
     tx.query(
       `update api_tokens set revoked_at = app_now()
-       where tenant_id = $1 and id = $2 and revoked_at is null returning id`,
-      [tenantId, id],
+       where id = $1 and revoked_at is null returning id`,
+      [id],
     ),
   );
   if (rows.length === 0) throw new DialecticError('not_found', 'No such living token.');

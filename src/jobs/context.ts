@@ -14,7 +14,7 @@ export type Effects = {
   /** Rows, written as the job's tenant. */
   readonly write?: (tx: Transaction) => Promise<void>;
   readonly children?: readonly ChildJob[];
-  readonly events?: readonly Omit<NewEvent, 'tenantId'>[];
+  readonly events?: readonly NewEvent[];
   /** The next link of the job's chain: parents and waiters see only the chain's end. */
   readonly continuation?: ChildJob;
   /**
@@ -53,11 +53,7 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     await holdLease(tx, job);
     await effects.write?.(tx);
     await insertChildren(tx, job, effects.children ?? []);
-    const events = effects.events ?? [];
-    await appendEvents(
-      tx,
-      events.map((event) => ({ ...event, tenantId: job.tenantId })),
-    );
+    await appendEvents(tx, effects.events ?? []);
     if (next && 'pause' in next) await addGate(tx, job.tenantId, job.sessionId, next.pause);
     if (next && 'fail' in next) {
       if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);

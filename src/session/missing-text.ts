@@ -47,13 +47,12 @@ export function missingSection(session: Names, losses: readonly Loss[]): string[
 
 /** Tells the user that a stage was closed without some of its documents. */
 export function degradedNotice(
-  session: Pick<SessionView, 'tenantId' | 'id' | 'process' | 'lanes'>,
+  session: Pick<SessionView, 'id' | 'process' | 'lanes'>,
   stage: string,
   losses: readonly Loss[],
 ): NewNotice {
   const count = losses.length === 1 ? '1 document' : `${losses.length} documents`;
   return {
-    tenantId: session.tenantId,
     severity: 'warning',
     code: 'run_degraded',
     message: `The run goes on without ${count}. ${describeMissing(session, losses).join('. ')}`,

@@ -20,7 +20,6 @@ test(`a reader beside ${WRITERS} writers misses none of ${EVENTS} events and kee
       const size = Math.min(1 + ((n * 7 + writer) % 90), each - n);
       await database.asTenant(tenantId, async (tx) => {
         const batch = Array.from({ length: size }, (_, index) => ({
-          tenantId,
           topic: `writer/${writer}`,
           kind: 'number-written',
           payload: { n: n + index },

@@ -12,8 +12,8 @@ try {
   writeSync(1, 'open\n');
   for (let n = Number(first); n < Number(first) + Number(count); n++) {
     await database.asTenant(tenantId, async (tx) => {
-      await appendEvents(tx, [{ tenantId, topic: 'a', kind: 'number-written', payload: { n } }]);
-      await appendEvents(tx, [{ tenantId, topic: 'b', kind: 'number-written', payload: { n } }]);
+      await appendEvents(tx, [{ topic: 'a', kind: 'number-written', payload: { n } }]);
+      await appendEvents(tx, [{ topic: 'b', kind: 'number-written', payload: { n } }]);
     });
     writeSync(1, `${n}\n`);
   }

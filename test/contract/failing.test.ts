@@ -55,7 +55,7 @@ describeOnBoth('a job that fails itself', (kind) => {
       expect(await tx.query(written, [child!.id])).toHaveLength(1);
       const told = `select from events where topic = 'told' and payload->>'job' = $1`;
       expect(await tx.query(told, [child!.id])).toHaveLength(1);
-      const codes = (await openNotices(tx, tenantId)).map(({ code }) => code);
+      const codes = (await openNotices(tx)).map(({ code }) => code);
       expect(codes).toContain('model_refused');
       await retrySession(tx, tenantId, run.sessionId);
     });

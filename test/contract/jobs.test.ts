@@ -112,7 +112,7 @@ describeOnBoth('jobs', (kind) => {
       'usage_invalid',
       'parent_ended',
     ]);
-    const notices = await asTenant(tenantId, (tx) => openNotices(tx, tenantId));
+    const notices = await asTenant(tenantId, (tx) => openNotices(tx));
     expect(notices.map((notice) => notice.message)).toContain(
       'A EXECUTE job of step step-1 failed: no good',
     );

@@ -11,9 +11,7 @@ test('a server that crashes is an error worth a retry, and is found again', asyn
   const database = await openDatabase({ databaseUrl });
   const { tenantId } = await newTenant(database);
   const append = () =>
-    database.asTenant(tenantId, (tx) =>
-      appendEvents(tx, [{ tenantId, topic: 't', kind: 'thing-done' }]),
-    );
+    database.asTenant(tenantId, (tx) => appendEvents(tx, [{ topic: 't', kind: 'thing-done' }]));
   let hints = 0;
   await database.driver.listen(EVENTS_CHANNEL, () => hints++);
   await append();
@@ -46,7 +44,7 @@ test('an event that was read survives a crash, however carelessly it was written
   const append = (kind: string) =>
     database.asTenant(tenantId, async (tx) => {
       await tx.query('set local synchronous_commit = off');
-      await appendEvents(tx, [{ tenantId, topic: 't', kind }]);
+      await appendEvents(tx, [{ topic: 't', kind }]);
     });
   await append('thing-read');
   const [read] = await readEvents(database, { tenantId, after: null });

@@ -114,7 +114,7 @@ describeOnBoth('the role of a tenant', (kind) => {
     const heard: string[] = [];
     const stop = await database.driver.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
     await database.asTenant(other, (tx) =>
-      appendEvents(tx, [{ tenantId: other, topic: 'session/secret', kind: 'k', payload: {} }]),
+      appendEvents(tx, [{ topic: 'session/secret', kind: 'k', payload: {} }]),
     );
     await expect.poll(() => heard.length).toBeGreaterThan(0);
     await stop();

@@ -80,7 +80,7 @@ describeOnBoth('a run that goes on without something', (kind) => {
          from documents d join lanes l on l.id = d.lane_id where d.session_id = $1`,
         [sessionId],
       );
-      const notices = (await openNotices(tx, tenantId)).filter(
+      const notices = (await openNotices(tx)).filter(
         ({ topic, code }) => topic === `session/${sessionId}` && code === 'run_degraded',
       );
       const [planned] = await tx.query<{ n: number }>(

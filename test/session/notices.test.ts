@@ -21,7 +21,7 @@ describeOnBoth('the notices of a session', (kind) => {
     const run = { tenantId, name: 'P', brief: 'Build it.', process: memo, models: ['x/a', 'x/b'] };
     const { sessionId } = await startRun(database, run);
     const read = async () =>
-      (await database.asTenant(tenantId, (tx) => openNotices(tx, tenantId))).filter(
+      (await database.asTenant(tenantId, (tx) => openNotices(tx))).filter(
         ({ topic }) => topic === `session/${sessionId}`,
       );
     return { tenantId, sessionId, read };
