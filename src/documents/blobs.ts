@@ -3,20 +3,19 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 
 /** Stores a text under its hash, once, and returns the hash. */
-export async function saveBlob(tx: Transaction, tenantId: string, body: string): Promise<string> {
+export async function saveBlob(tx: Transaction, body: string): Promise<string> {
   const digest = hash('sha256', body, 'hex');
   await tx.query(
     'insert into blobs (tenant_id, hash, body) values ($1, $2, $3) on conflict do nothing',
-    [tenantId, digest, body],
+    [tx.tenantId, digest, body],
   );
   return digest;
 }
 
-export async function readBlob(tx: Transaction, tenantId: string, digest: string): Promise<string> {
-  const [row] = await tx.query<{ body: string }>(
-    'select body from blobs where tenant_id = $1 and hash = $2',
-    [tenantId, digest],
-  );
+export async function readBlob(tx: Transaction, digest: string): Promise<string> {
+  const [row] = await tx.query<{ body: string }>('select body from blobs where hash = $1', [
+    digest,
+  ]);
   if (!row) throw new DialecticError('not_found', `No stored text has the hash ${digest}.`);
   return row.body;
 }

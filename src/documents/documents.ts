@@ -5,7 +5,6 @@ import { newId } from '../platform/ids.ts';
 import { saveBlob } from './blobs.ts';
 
 export type NewContribution = {
-  readonly tenantId: string;
   readonly sessionId: string;
   readonly jobId: string;
   /** The first link of the job's chain of continuations. */
@@ -17,19 +16,18 @@ export type NewContribution = {
 /** Saves what one model call gave back, as the next chunk of its chain. */
 export async function saveContribution(tx: Transaction, chunk: NewContribution): Promise<string> {
   const id = newId();
-  const blob = await saveBlob(tx, chunk.tenantId, chunk.text);
+  const blob = await saveBlob(tx, chunk.text);
   await tx.query(
     `insert into contributions
        (tenant_id, id, session_id, job_id, chain_id, ordinal, blob_hash, finish_reason)
      select $1, $2, $3, $4, $5, coalesce(max(ordinal), 0) + 1, $6, $7
-     from contributions where tenant_id = $1 and chain_id = $5`,
-    [chunk.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
+     from contributions where chain_id = $5`,
+    [tx.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
   );
   return id;
 }
 
 export type NewDocument = {
-  readonly tenantId: string;
   readonly sessionId: string;
   readonly jobId: string;
   readonly planned: PlannedJob;
@@ -40,13 +38,13 @@ export type NewDocument = {
 
 /** Saves the assembled document of a finished chain as the newest version of its place. */
 export async function saveDocument(tx: Transaction, document: NewDocument): Promise<string> {
-  const { planned, contributionId, tenantId, sessionId } = document;
+  const { planned, contributionId, sessionId } = document;
   const settled = settleContribution(planned, contributionId);
   const id = newId();
   await tx.query(
     `update documents set superseded = true
-     where tenant_id = $1 and session_id = $2 and identity = $3 and not superseded`,
-    [tenantId, sessionId, planned.identity],
+     where session_id = $1 and identity = $2 and not superseded`,
+    [sessionId, planned.identity],
   );
   await tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
@@ -54,9 +52,9 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
        relationships, inputs, content, missing)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
        $14, $15, $16, $17
-     from documents where tenant_id = $1 and session_id = $3 and identity = $10`,
+     from documents where session_id = $3 and identity = $10`,
     [
-      tenantId,
+      tx.tenantId,
       id,
       sessionId,
       planned.outputKind,
@@ -94,15 +92,11 @@ type DocumentRow = {
 };
 
 /** The current version of everything that the steps of a session can be given. */
-export async function readSources(
-  tx: Transaction,
-  tenantId: string,
-  sessionId: string,
-): Promise<SourceDocument[]> {
+export async function readSources(tx: Transaction, sessionId: string): Promise<SourceDocument[]> {
   const rows = await tx.query<DocumentRow>(
     `select id, identity, kind, stage_key, document_key, iteration, lane_id, contribution_id,
        source_group, relationships, null::jsonb as addressee, missing
-     from documents where tenant_id = $1 and session_id = $2 and not superseded
+     from documents where session_id = $1 and not superseded
      union all
      select f.id, 'feedback/' || f.iteration || '/' || f.stage_key || '/'
          || coalesce(d.identity, '') || '/' || f.id, 'feedback', f.stage_key,
@@ -112,15 +106,15 @@ export async function readSources(
      from feedback f join sessions s on s.tenant_id = f.tenant_id and s.id = f.session_id
      left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
      left join stage_runs r on r.tenant_id = f.tenant_id and r.id = f.stage_run_id
-     where f.tenant_id = $1 and f.session_id = $2
+     where f.session_id = $1
        -- What is said while a stage runs waits for the next one: inputs never depend on timing.
        and (f.iteration < s.iteration or f.stage_run_id is not null)
      union all
      select r.id, 'project_resource/' || r.kind || '/' || r.name, 'project_resource', null, r.kind,
        1, null, null, null, '{}'::jsonb, null, '[]'::jsonb
      from resources r join sessions s on s.tenant_id = r.tenant_id and s.project_id = r.project_id
-     where r.tenant_id = $1 and s.id = $2`,
-    [tenantId, sessionId],
+     where s.id = $1`,
+    [sessionId],
   );
   return rows.map((row) => ({
     id: row.id,

@@ -42,7 +42,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;
     const body = JSON.stringify({ system: request.system, messages: request.messages });
-    const requestHash = await saveBlob(tx, tenantId, body);
+    const requestHash = await saveBlob(tx, body);
     await tx.query(
       `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
        values ($1, $2, $3, $4, $5, $6, $7)`,

@@ -138,7 +138,7 @@ async function loadOne(
   const order = `${String(at).padStart(3, '0')}/${row!.identity}`;
   const base = { stage: row!.stage_key, document_key: row!.document_key ?? '', order };
   if (row!.kind === 'seed_prompt') {
-    const text = await readBlob(tx, tenantId, row!.markdown_hash!);
+    const text = await readBlob(tx, row!.markdown_hash!);
     return { ...base, title: 'The request', text, content: null };
   }
   const stage = process.stages[at]!;
@@ -210,7 +210,7 @@ async function loadResource(tx: Transaction, tenantId: string, id: string): Prom
     'select kind, name, blob_hash from resources where tenant_id = $1 and id = $2',
     [tenantId, id],
   );
-  const text = await readBlob(tx, tenantId, row!.blob_hash);
+  const text = await readBlob(tx, row!.blob_hash);
   const order = `000/${row!.kind}/${row!.name}`;
   return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
 }

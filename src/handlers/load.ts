@@ -113,7 +113,7 @@ async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): P
        and kind = 'seed_prompt' and stage_key = $3 and iteration = $4`,
     [job.tenantId, job.sessionId, planned.stage, planned.iteration],
   );
-  return readBlob(tx, job.tenantId, seed!.markdown_hash);
+  return readBlob(tx, seed!.markdown_hash);
 }
 
 /**

@@ -65,7 +65,7 @@ async function planLane(database: Database, { job, commit }: JobContext): Promis
       standing: await readStanding(tx, job.tenantId, job.stageRunId!),
       stageLanes,
       ...(await readLosses(tx, session, stageLanes)),
-      documents: await readSources(tx, job.tenantId, job.sessionId),
+      documents: await readSources(tx, job.sessionId),
       labelSeed: await readLabelSeed(tx, session),
     };
   });

@@ -75,7 +75,7 @@ export function createRenderHandler(database: Database): JobHandler {
     );
     await commit({
       write: async (tx) => {
-        const blob = await saveBlob(tx, tenantId, text);
+        const blob = await saveBlob(tx, text);
         await tx.query('update documents set markdown_hash = $3 where tenant_id = $1 and id = $2', [
           tenantId,
           row.id,

@@ -274,7 +274,7 @@ async function addProject(
     projectId,
   ]);
   const { name, domain, brief_hash, overlay } = project!;
-  files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, tenantId, brief_hash));
+  files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, brief_hash));
   const settings = {
     project: { id: projectId, name, domain, overlay },
     session: settingsOf(session),
@@ -294,7 +294,7 @@ async function addProject(
   const free = createFreeNames();
   for (const resource of resources) {
     const name = free(`${resource.kind}/${resource.name}`, resource.blob_hash);
-    const text = await readBlob(tx, tenantId, resource.blob_hash);
+    const text = await readBlob(tx, resource.blob_hash);
     files.set(constructPath({ kind: 'general_resource', name }), text);
   }
 }

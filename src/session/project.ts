@@ -57,7 +57,7 @@ export async function placeRun(tx: Transaction, run: NewRun): Promise<PlacedRun>
     projectId: project.id,
     name: project.name,
     domain: project.domain,
-    brief: await readBlob(tx, tenantId, project.brief_hash),
+    brief: await readBlob(tx, project.brief_hash),
     resources,
     projectOverlay: project.overlay,
   };
@@ -110,12 +110,12 @@ export async function saveProject(tx: Transaction, run: NewRun): Promise<string>
       id,
       run.name,
       run.domain ?? null,
-      await saveBlob(tx, run.tenantId, run.brief),
+      await saveBlob(tx, run.brief),
       run.projectOverlay ? JSON.stringify(run.projectOverlay) : null,
     ],
   );
   for (const resource of run.resources ?? []) {
-    const blob = await saveBlob(tx, run.tenantId, resource.text);
+    const blob = await saveBlob(tx, resource.text);
     await tx.query(
       `insert into resources (tenant_id, id, project_id, kind, name, blob_hash)
        values ($1, $2, $3, $4, $5, $6)`,

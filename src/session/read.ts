@@ -117,7 +117,7 @@ export async function readFacts(tx: Transaction, session: SessionView): Promise<
   }
   const domain = project!.domain ?? '';
   return {
-    userRequest: await readBlob(tx, tenantId, project!.brief_hash),
+    userRequest: await readBlob(tx, project!.brief_hash),
     iteration: session.iteration,
     project: { name: project!.name, domain },
     resources,

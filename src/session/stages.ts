@@ -61,7 +61,7 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
       session.iteration,
       stage.key,
       `seed_prompt/${session.iteration}/${stage.key}`,
-      await saveBlob(tx, session.tenantId, text),
+      await saveBlob(tx, text),
     ],
   );
 }

@@ -165,7 +165,7 @@ describeOnBoth('the events of a session', (kind) => {
         sessionId,
       ]);
       const call = [tenantId, randomUUID()];
-      const blob = await saveBlob(tx, tenantId, 'a request');
+      const blob = await saveBlob(tx, 'a request');
       await tx.query(
         `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
          values ($1, $2, $3, $4, 'x/a', 'document', $5)`,
