@@ -6,7 +6,7 @@ import { createSession, type NewSession } from '../src/jobs/sessions.ts';
 import type { NewJob } from '../src/jobs/types.ts';
 import { Worker, type WorkerOptions } from '../src/jobs/worker.ts';
 
-export type TestJob = Omit<NewJob, 'tenantId' | 'sessionId'>;
+export type TestJob = Omit<NewJob, 'sessionId'>;
 
 /** A session with jobs on a test store, and ways to look at them. */
 export class Bench {
@@ -20,10 +20,8 @@ export class Bench {
     this.sessionId = sessionId;
   }
 
-  static async open(database: Database, tenantId: string, session: Partial<NewSession> = {}) {
-    const id = await database.asTenant(tenantId, (tx) =>
-      createSession(tx, { ...session, tenantId }),
-    );
+  static async open(database: Database, tenantId: string, session: NewSession = {}) {
+    const id = await database.asTenant(tenantId, (tx) => createSession(tx, session));
     return new Bench(database, tenantId, id);
   }
 
@@ -37,7 +35,7 @@ export class Bench {
     return this.database.asTenant(tenantId, (tx) =>
       enqueueJobs(
         tx,
-        jobs.map((job) => ({ ...job, tenantId, sessionId })),
+        jobs.map((job) => ({ ...job, sessionId })),
       ),
     );
   }

@@ -66,8 +66,8 @@ async function fillWithFinished(database: Database, count: number): Promise<void
 async function enqueueOpen(database: Database, count: number): Promise<void> {
   await database.asTenant(tenantId, async (tx) => {
     for (let n = 0; n < OPEN_SESSIONS; n++) {
-      const sessionId = await createSession(tx, { tenantId });
-      const job = { tenantId, sessionId, type: 'EXECUTE' as const, payload: {} };
+      const sessionId = await createSession(tx);
+      const job = { sessionId, type: 'EXECUTE' as const, payload: {} };
       await enqueueJobs(
         tx,
         Array.from({ length: count / OPEN_SESSIONS }, () => job),

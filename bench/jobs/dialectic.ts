@@ -48,7 +48,7 @@ async function open(url: string, isFirst: boolean) {
     await ensureLocalTenant(database);
     await database.asTenant(tenantId, async (tx) => {
       for (let n = 0; n < SESSIONS; n++) {
-        sessions.push(await createSession(tx, { tenantId }));
+        sessions.push(await createSession(tx));
       }
     });
   }
@@ -70,7 +70,6 @@ async function open(url: string, isFirst: boolean) {
     },
     enqueueNoops: async (ids: readonly string[]) => {
       const jobs = ids.map((id, n) => ({
-        tenantId,
         sessionId: sessions[n % SESSIONS]!,
         type: 'EXECUTE' as const,
         payload: { id },
@@ -79,7 +78,6 @@ async function open(url: string, isFirst: boolean) {
     },
     enqueueTrees: async (ids: readonly string[]) => {
       const jobs = ids.map((id, n) => ({
-        tenantId,
         sessionId: sessions[n % SESSIONS]!,
         type: 'PLAN' as const,
         payload: { id },

@@ -30,7 +30,7 @@ export function resumeCommand(): Command {
     async ({ database, tenantId }, id, { until, now }) => {
       await database.asTenant(tenantId, (tx) => approveSpending(tx, tenantId, id));
       await resumeRun(database, tenantId, id, { until: until ?? null });
-      if (now) await database.asTenant(tenantId, (tx) => endWaits(tx, tenantId, id));
+      if (now) await database.asTenant(tenantId, (tx) => endWaits(tx, id));
     },
   )
     .option('--now', 'wait for no date: what a fault or a wrong clock put off runs at once')

@@ -78,7 +78,7 @@ async function follow(watched: Watched, seen: Seen, stop: AbortSignal): Promise<
 /** What the rows say: jobs of a clock that was ahead have no event that tells of their date. */
 async function standstillOf({ store, sessionId }: Watched): Promise<string[]> {
   const { database, tenantId } = store;
-  const waits = await database.asTenant(tenantId, (tx) => readWaits(tx, tenantId, sessionId));
+  const waits = await database.asTenant(tenantId, (tx) => readWaits(tx, sessionId));
   return describeStandstill(waits, sessionId, now());
 }
 

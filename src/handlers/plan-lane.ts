@@ -62,7 +62,7 @@ async function planLane(database: Database, { job, commit }: JobContext): Promis
     const stageLanes = await readStageLanes(tx, session);
     return {
       session,
-      standing: await readStanding(tx, job.tenantId, job.stageRunId!),
+      standing: await readStanding(tx, job.stageRunId!),
       stageLanes,
       ...(await readLosses(tx, session, stageLanes)),
       documents: await readSources(tx, job.sessionId),

@@ -7,7 +7,7 @@ import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
 
 /** A job under this one; tenant, session, stage run and lane are those of its maker. */
-export type ChildJob = Omit<NewJob, 'tenantId' | 'sessionId' | 'parentId'>;
+export type ChildJob = Omit<NewJob, 'sessionId' | 'parentId'>;
 
 /** What a job leaves behind, as one transaction under its lease: all of it, once, or nothing. */
 export type Effects = {
@@ -54,7 +54,7 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     await effects.write?.(tx);
     await insertChildren(tx, job, effects.children ?? []);
     await appendEvents(tx, effects.events ?? []);
-    if (next && 'pause' in next) await addGate(tx, job.tenantId, job.sessionId, next.pause);
+    if (next && 'pause' in next) await addGate(tx, job.sessionId, next.pause);
     if (next && 'fail' in next) {
       if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
       return;
@@ -72,8 +72,8 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
 async function holdLease(tx: Transaction, job: Job): Promise<void> {
   const rows = await tx.query(
     `select set_config('dialectic.quiet', 'on', true) from jobs
-     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing' for update`,
-    [job.tenantId, job.id, job.leaseToken],
+     where id = $1 and lease_token = $2 and status = 'processing' for update`,
+    [job.id, job.leaseToken],
   );
   if (rows.length === 0) throw leaseLost(job);
 }
@@ -92,21 +92,21 @@ function nextStatus({ next }: Effects): string {
 async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promise<void> {
   const status = nextStatus(effects);
   const [row] = await tx.query<{ status: string; waits: boolean }>(
-    `update jobs j set status = ${status}, continued = $4, attempt = 0, error = null,
+    `update jobs j set status = ${status}, continued = $3, attempt = 0, error = null,
        takeovers = case when ${status} = 'completed' then takeovers else 0 end,
        finished_at = case when ${status} = 'completed' then app_now() end,
        run_after = app_now(), worker_id = null, lease_token = null, lease_until = null,
-       committed_token = $3
-     where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
+       committed_token = $2
+     where id = $1 and lease_token = $2 and status = 'processing'
      returning status, status <> 'waiting_for_children' or exists (
        select from jobs c where c.tenant_id = j.tenant_id and c.counts
          and c.parent_job_id = j.id and is_open(c.status)) as waits`,
-    [job.tenantId, job.id, job.leaseToken, effects.continuation !== undefined],
+    [job.id, job.leaseToken, effects.continuation !== undefined],
   );
   // With nothing to wait for the parent would sleep for ever.
   if (row?.waits === false) {
     await tx.query('select wake_parents(array[$1]::uuid[], array[$2]::uuid[])', [
-      job.tenantId,
+      tx.tenantId,
       job.id,
     ]);
   }
@@ -120,7 +120,6 @@ export function leaseLost(job: Job): DialecticError {
 
 async function insertChildren(tx: Transaction, job: Job, children: readonly ChildJob[]) {
   const inherited = {
-    tenantId: job.tenantId,
     sessionId: job.sessionId,
     stageRunId: job.stageRunId,
     laneId: job.laneId,
@@ -134,7 +133,6 @@ async function insertChildren(tx: Transaction, job: Job, children: readonly Chil
 
 async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): Promise<void> {
   const link: NewJob = {
-    tenantId: job.tenantId,
     sessionId: job.sessionId,
     stageRunId: job.stageRunId,
     laneId: job.laneId,
@@ -151,9 +149,8 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
 }
 
 async function lockStageRun(tx: Transaction, job: Job): Promise<void> {
-  const [row] = await tx.query(
-    'select 1 from stage_runs where tenant_id = $1 and id = $2 for no key update',
-    [job.tenantId, job.stageRunId],
-  );
+  const [row] = await tx.query('select 1 from stage_runs where id = $1 for no key update', [
+    job.stageRunId,
+  ]);
   if (!row) throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
 }

@@ -34,7 +34,7 @@ export async function insertJobs(
   refuseCycles(rows);
   const inserted = await tx.query<{ id: string }>(
     INSERT,
-    [JSON.stringify(rows.map((job) => toRow(job, options)))],
+    [JSON.stringify(rows.map((job) => toRow(job, options))), tx.tenantId],
     'insert-jobs',
   );
   if (inserted.length === rows.length) return rows.map((job) => job.id);
@@ -45,10 +45,10 @@ const INSERT = `
   insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
     status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
     concurrency_key, max_attempts, input_digest, idempotency_key, payload)
-  select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+  select $2, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
     status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
     concurrency_key, max_attempts, input_digest, idempotency_key, payload
-  from jsonb_to_recordset($1) as row (tenant_id uuid, id uuid, session_id uuid, stage_run_id uuid,
+  from jsonb_to_recordset($1) as row (id uuid, session_id uuid, stage_run_id uuid,
     lane_id uuid, step_key text, job_type text, role text, status text, parent_job_id uuid,
     prerequisite_job_id uuid, chain_id uuid, dependency_policy text, quorum int,
     concurrency_key text, max_attempts int, input_digest text, idempotency_key text, payload jsonb)
@@ -58,7 +58,6 @@ const INSERT = `
 function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions) {
   const waits = job.prerequisiteId ? 'waiting_for_prerequisite' : 'pending';
   return {
-    tenant_id: job.tenantId,
     id: job.id,
     session_id: job.sessionId,
     stage_run_id: job.stageRunId ?? null,
@@ -119,8 +118,8 @@ async function resolveRepeated(
 ): Promise<string[]> {
   const keys = jobs.filter((job) => !inserted.has(job.id)).map((job) => job.idempotencyKey!);
   const found = await tx.query<{ id: string; idempotency_key: string }>(
-    'select id, idempotency_key from jobs where tenant_id = $1 and idempotency_key = any ($2)',
-    [jobs[0]!.tenantId, keys],
+    'select id, idempotency_key from jobs where idempotency_key = any ($1)',
+    [keys],
   );
   const byKey = new Map(found.map((row) => [row.idempotency_key, row.id]));
   return jobs.map((job) => (inserted.has(job.id) ? job.id : byKey.get(job.idempotencyKey!)!));

@@ -3,7 +3,6 @@ import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 export type NewStageRun = {
-  readonly tenantId: string;
   readonly sessionId: string;
   readonly iteration: number;
   readonly stageKey: string;
@@ -14,7 +13,7 @@ export async function createStageRun(tx: Transaction, run: NewStageRun): Promise
   await tx.query(
     `insert into stage_runs (tenant_id, id, session_id, iteration, stage_key)
      values ($1, $2, $3, $4, $5)`,
-    [run.tenantId, id, run.sessionId, run.iteration, run.stageKey],
+    [tx.tenantId, id, run.sessionId, run.iteration, run.stageKey],
   );
   return id;
 }
@@ -23,9 +22,9 @@ export async function createStageRun(tx: Transaction, run: NewStageRun): Promise
 export async function reopenStageRun(tx: Transaction, run: NewStageRun): Promise<string> {
   const [row] = await tx.query<{ id: string }>(
     `update stage_runs set state = 'running', finished_at = null
-     where tenant_id = $1 and session_id = $2 and iteration = $3 and stage_key = $4
+     where session_id = $1 and iteration = $2 and stage_key = $3
      returning id`,
-    [run.tenantId, run.sessionId, run.iteration, run.stageKey],
+    [run.sessionId, run.iteration, run.stageKey],
   );
   if (!row) throw new DialecticError('not_found', `Stage ${run.stageKey} was never opened.`);
   return row.id;
@@ -40,19 +39,15 @@ export type StageStanding = {
   readonly steps: ReadonlyMap<string, ReadonlyMap<string, StepState>>;
 };
 
-export async function readStanding(
-  tx: Transaction,
-  tenantId: string,
-  stageRunId: string,
-): Promise<StageStanding> {
+export async function readStanding(tx: Transaction, stageRunId: string): Promise<StageStanding> {
   const [run] = await tx.query<{ version: number }>(
-    'select version from stage_runs where tenant_id = $1 and id = $2',
-    [tenantId, stageRunId],
+    'select version from stage_runs where id = $1',
+    [stageRunId],
   );
   const rows = await tx.query<{ lane_id: string; step_key: string; state: StepState }>(
     `select lane_id, step_key, state from lane_steps
-     where tenant_id = $1 and stage_run_id = $2`,
-    [tenantId, stageRunId],
+     where stage_run_id = $1`,
+    [stageRunId],
   );
   const steps = new Map<string, Map<string, StepState>>();
   for (const row of rows) {
@@ -65,11 +60,10 @@ export async function readStanding(
 /** Notes a step that needed no job, so that barriers do not wait for it. */
 export async function completeEmptyStep(
   tx: Transaction,
-  tenantId: string,
   stageRunId: string,
   laneId: string,
   stepKey: string,
 ): Promise<void> {
-  const step = [tenantId, stageRunId, laneId, stepKey];
+  const step = [tx.tenantId, stageRunId, laneId, stepKey];
   await tx.query('select complete_empty_step($1, $2, $3, $4)', step);
 }

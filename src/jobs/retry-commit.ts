@@ -62,11 +62,7 @@ export async function commitPersistently(
 /** Whether the effects of this lease are in the store. */
 async function isCommitted(database: Database, job: Job): Promise<boolean> {
   const rows = await database.asTenant(job.tenantId, (tx) =>
-    tx.query('select 1 from jobs where tenant_id = $1 and id = $2 and committed_token = $3', [
-      job.tenantId,
-      job.id,
-      job.leaseToken,
-    ]),
+    tx.query('select 1 from jobs where id = $1 and committed_token = $2', [job.id, job.leaseToken]),
   );
   return rows.length > 0;
 }

@@ -8,15 +8,14 @@ export type Gate = 'user' | 'funds' | 'budget' | 'approval' | 'storage';
 
 export type NewSession = {
   readonly id?: string;
-  readonly tenantId: string;
   /** How many of its jobs may run at once; null = no limit of its own. */
   readonly maxRunning?: number | null;
 };
 
-export async function createSession(tx: Transaction, session: NewSession): Promise<string> {
+export async function createSession(tx: Transaction, session: NewSession = {}): Promise<string> {
   const id = session.id ?? newId();
   await tx.query('insert into sessions (tenant_id, id, max_running) values ($1, $2, $3)', [
-    session.tenantId,
+    tx.tenantId,
     id,
     session.maxRunning ?? null,
   ]);
@@ -24,41 +23,36 @@ export async function createSession(tx: Transaction, session: NewSession): Promi
 }
 
 /** Closes a gate: nothing more of the session starts; what runs finishes and is saved. */
-export async function addGate(tx: Transaction, tenantId: string, sessionId: string, gate: Gate) {
+export async function addGate(tx: Transaction, sessionId: string, gate: Gate) {
   const rows = await tx.query(
-    `update sessions set gates = array(select distinct unnest(gates || $3::text) order by 1)
-     where tenant_id = $1 and id = $2 returning id`,
-    [tenantId, sessionId, gate],
+    `update sessions set gates = array(select distinct unnest(gates || $2::text) order by 1)
+     where id = $1 returning id`,
+    [sessionId, gate],
   );
   if (rows.length === 0) throw noSession(sessionId);
 }
 
 /** Opens one gate, or all where none is named, and tells the workers. */
-export async function removeGate(
-  tx: Transaction,
-  tenantId: string,
-  sessionId: string,
-  gate?: Gate,
-): Promise<void> {
+export async function removeGate(tx: Transaction, sessionId: string, gate?: Gate): Promise<void> {
   const rows = await tx.query(
-    `update sessions set gates = case when $3::text is null then '{}'
-       else array_remove(gates, $3) end
-     where tenant_id = $1 and id = $2 returning id`,
-    [tenantId, sessionId, gate ?? null],
+    `update sessions set gates = case when $2::text is null then '{}'
+       else array_remove(gates, $2) end
+     where id = $1 returning id`,
+    [sessionId, gate ?? null],
   );
   if (rows.length === 0) throw noSession(sessionId);
   await tellWorkers(tx);
 }
 
 /** Ends a session: what lives is cancelled, and workers stop what runs. */
-export async function cancelSession(tx: Transaction, tenantId: string, sessionId: string) {
+export async function cancelSession(tx: Transaction, sessionId: string) {
   const rows = await tx.query(
-    `update sessions set status = 'cancelled', gates = '{}' where tenant_id = $1 and id = $2
+    `update sessions set status = 'cancelled', gates = '{}' where id = $1
        and status in ('draft', 'running', 'awaiting_review') returning id`,
-    [tenantId, sessionId],
+    [sessionId],
   );
   if (rows.length === 0) throw noSession(sessionId);
-  await tx.query('select cancel_jobs($1, $2)', [tenantId, sessionId]);
+  await tx.query('select cancel_jobs($1, $2)', [tx.tenantId, sessionId]);
   await tellWorkers(tx, 'cancelled');
 }
 
@@ -71,23 +65,23 @@ async function tellWorkers(tx: Transaction, what = ''): Promise<void> {
  * Brings everything of a session back that failed, or that ended because something else failed,
  * in stages that are not closed; what succeeded stays. Returns how many jobs go again.
  */
-export async function retrySession(tx: Transaction, tenantId: string, sessionId: string) {
-  const session = [tenantId, sessionId];
+export async function retrySession(tx: Transaction, sessionId: string) {
+  const session = [sessionId];
   const open = await tx.query(
-    `select 1 from sessions where tenant_id = $1 and id = $2 and status in ('running', 'failed')`,
+    `select 1 from sessions where id = $1 and status in ('running', 'failed')`,
     session,
   );
   if (open.length === 0) throw noSession(sessionId);
   await lockForRetry(tx, session);
   await tx.query(
     `delete from lane_steps l using stage_runs r
-     where r.tenant_id = $1 and r.session_id = $2 and l.step_key = '*' and not ${isClosed('r.id')}
+     where r.session_id = $1 and l.step_key = '*' and not ${isClosed('r.id')}
        and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
     session,
   );
   await tx.query(
     `update lane_steps l set state = 'running', degraded = false
-     from stage_runs r where r.tenant_id = $1 and r.session_id = $2 and l.state = 'failed'
+     from stage_runs r where r.session_id = $1 and l.state = 'failed'
        and not ${isClosed('r.id')} and l.tenant_id = r.tenant_id and l.stage_run_id = r.id`,
     session,
   );
@@ -95,13 +89,13 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
   // A stage whose lanes are all through has nothing that would ever end it again.
   await tx.query(
     `update stage_runs r set state = 'running', degraded = false, finished_at = null
-     where r.tenant_id = $1 and r.session_id = $2 and exists (
+     where r.session_id = $1 and exists (
        select from jobs j where j.tenant_id = r.tenant_id and j.stage_run_id = r.id
          and j.role = 'lane' and not is_over(j.status))`,
     session,
   );
   await tx.query(
-    `update sessions set status = 'running' where tenant_id = $1 and id = $2 and status = 'failed'`,
+    `update sessions set status = 'running' where id = $1 and status = 'failed'`,
     session,
   );
   if (rows.length > 0) await tellWorkers(tx);
@@ -113,12 +107,12 @@ export async function retrySession(tx: Transaction, tenantId: string, sessionId:
  * again for another lane has a second such job.
  */
 function isClosed(stageRunId: string): string {
-  return `exists (select from jobs s where s.tenant_id = $1 and s.stage_run_id = ${stageRunId}
+  return `exists (select from jobs s where s.stage_run_id = ${stageRunId}
     and s.role = 'stage' having bool_and(s.status in ('completed', 'superseded')))`;
 }
 
 /** Documents of a closed stage would come too late for those that were written without them. */
-const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
+const GOES_AGAIN = `j.session_id = $1 and not j.continued
   and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
   and not (j.counts and ${isClosed('j.stage_run_id')})`;
 
@@ -128,12 +122,12 @@ const GOES_AGAIN = `j.tenant_id = $1 and j.session_id = $2 and not j.continued
  */
 async function lockForRetry(tx: Transaction, session: readonly string[]): Promise<void> {
   await tx.query(
-    `select 1 from stage_runs where tenant_id = $1 and session_id = $2
+    `select 1 from stage_runs where session_id = $1
      order by id for no key update`,
     session,
   );
   await tx.query(
-    `select 1 from jobs k where k.tenant_id = $1 and k.id in (
+    `select 1 from jobs k where k.id in (
        select unnest(array[j.id, j.prerequisite_job_id]) from jobs j where ${GOES_AGAIN})
      order by k.seq desc for update`,
     session,
@@ -157,11 +151,10 @@ const RETRY = `
   returning 1`;
 
 /** Marks a finished job as replaced, for regeneration; its result stays where it is. */
-export async function supersedeJob(tx: Transaction, tenantId: string, jobId: string) {
-  const rows = await tx.query(
-    `update jobs set status = 'superseded' where tenant_id = $1 and id = $2 returning id`,
-    [tenantId, jobId],
-  );
+export async function supersedeJob(tx: Transaction, jobId: string) {
+  const rows = await tx.query(`update jobs set status = 'superseded' where id = $1 returning id`, [
+    jobId,
+  ]);
   if (rows.length === 0) throw new DialecticError('not_found', `No such job: ${jobId}`);
 }
 

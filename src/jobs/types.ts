@@ -15,7 +15,6 @@ export type JobPayload = Readonly<Record<string, unknown>>;
 /** A job to insert. Times, ids and status follow from the rest where they are absent. */
 export type NewJob = {
   readonly id?: string;
-  readonly tenantId: string;
   readonly sessionId: string;
   readonly type: JobType;
   /** `step` if absent. */

@@ -9,22 +9,18 @@ export type Wait = {
   readonly error: JobError | null;
 };
 
-const WAITING = `tenant_id = $1 and session_id = $2 and run_after > app_now()
+const WAITING = `session_id = $1 and run_after > app_now()
   and status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')`;
 
 /** What a session waits for, the earliest first. Jobs from a clock that was ahead have no fault. */
-export const readWaits = (tx: Transaction, tenantId: string, sessionId: string): Promise<Wait[]> =>
+export const readWaits = (tx: Transaction, sessionId: string): Promise<Wait[]> =>
   tx.query<Wait>(
     `select count(*)::int as jobs, min(run_after) as until, error from jobs
      where ${WAITING} group by error order by until`,
-    [tenantId, sessionId],
+    [sessionId],
   );
 
 /** Lets everything that waits for a date run now. */
-export async function endWaits(
-  tx: Transaction,
-  tenantId: string,
-  sessionId: string,
-): Promise<void> {
-  await tx.query(`update jobs set run_after = app_now() where ${WAITING}`, [tenantId, sessionId]);
+export async function endWaits(tx: Transaction, sessionId: string): Promise<void> {
+  await tx.query(`update jobs set run_after = app_now() where ${WAITING}`, [sessionId]);
 }

@@ -44,7 +44,7 @@ export async function readLosses(
   for (const { key: stageKey } of session.process.stages) {
     const jobs = byStage.get(stageKey) ?? [];
     if (jobs.length === 0) continue;
-    const standing = await readStanding(tx, session.tenantId, jobs[0]!.stage_run_id);
+    const standing = await readStanding(tx, jobs[0]!.stage_run_id);
     const states = toLaneStates(session.process, stageKey, standing);
     const laneIds = stageLanes[stageKey] ?? [];
     const roots = jobs.filter((job) => job.step_key === null);

@@ -34,11 +34,11 @@ export async function reopenStage(
     tenantId,
     sessionId,
   ]);
-  const stageRunId = await reopenStageRun(tx, { tenantId, sessionId, iteration, stageKey });
+  const stageRunId = await reopenStageRun(tx, { sessionId, iteration, stageKey });
   const payload: StagePayload = { stage: stageKey, iteration };
   const { ordinal } = lanes.find((lane) => lane.id === chosenLaneId)!;
   const idempotencyKey = `${sessionId}/${iteration}/${stageKey}/chosen/${ordinal}`;
   await enqueueJobs(tx, [
-    { tenantId, sessionId, type: 'PLAN', role: 'stage', stageRunId, payload, idempotencyKey },
+    { sessionId, type: 'PLAN', role: 'stage', stageRunId, payload, idempotencyKey },
   ]);
 }

@@ -33,10 +33,10 @@ export async function resumeRun(
       sessionId,
       stop,
     ]);
-    await removeGate(tx, tenantId, sessionId);
+    await removeGate(tx, sessionId);
     if (owed !== undefined) await reopenStage(tx, session, owed);
     else if (stopped) await openStage(tx, { tenantId, sessionId, stageKey: next });
-    else await retrySession(tx, tenantId, sessionId);
+    else await retrySession(tx, sessionId);
   });
 }
 

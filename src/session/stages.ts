@@ -31,13 +31,12 @@ export async function openStage(tx: Transaction, place: StagePlace): Promise<voi
     tenantId,
     sessionId,
   ]);
-  const stageRunId = await createStageRun(tx, { tenantId, sessionId, iteration, stageKey });
+  const stageRunId = await createStageRun(tx, { sessionId, iteration, stageKey });
   await saveSeedPrompt(tx, session, stage);
   await takeUpFeedback(tx, session, stageKey, stageRunId);
   const payload: StagePayload = { stage: stageKey, iteration };
   await enqueueJobs(tx, [
     {
-      tenantId,
       sessionId,
       type: 'PLAN',
       role: 'stage',

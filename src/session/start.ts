@@ -52,7 +52,6 @@ export async function startRun(database: Database, wanted: NewRun): Promise<Star
     const projectId = run.projectId ?? (await saveProject(tx, run));
     const recipeHash = await saveRecipe(tx, run.tenantId, run.process);
     const sessionId = await createSession(tx, {
-      tenantId: run.tenantId,
       maxRunning: run.maxRunning ?? null,
     });
     const lanes = await saveLanes(tx, run, sessionId);

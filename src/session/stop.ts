@@ -15,7 +15,7 @@ export async function pauseRun(database: Database, tenantId: string, sessionId: 
     if (status !== 'running') {
       throw new DialecticError('conflict', `The session is ${status}; only a running one pauses.`);
     }
-    await addGate(tx, tenantId, sessionId, 'user');
+    await addGate(tx, sessionId, 'user');
   });
 }
 
@@ -32,6 +32,6 @@ export async function cancelRun(database: Database, tenantId: string, sessionId:
     if (!CANCELLABLE.includes(status)) {
       throw new DialecticError('conflict', `The session is ${status} and cannot be cancelled.`);
     }
-    await cancelSession(tx, tenantId, sessionId);
+    await cancelSession(tx, sessionId);
   });
 }

@@ -47,9 +47,8 @@ export function seedDag(place: StoreLocation, { roots, steps }: Dag): Promise<vo
   return withStore(place, async (database) => {
     await ensureLocalTenant(database);
     await database.asTenant(tenantId, async (tx) => {
-      const sessionId = await createSession(tx, { tenantId });
+      const sessionId = await createSession(tx);
       const jobs = Array.from({ length: roots }, (_, n) => ({
-        tenantId,
         sessionId,
         type: 'PLAN' as const,
         payload: { name: `root-${n}`, steps, step: 0 },

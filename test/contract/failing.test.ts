@@ -57,7 +57,7 @@ describeOnBoth('a job that fails itself', (kind) => {
       expect(await tx.query(told, [child!.id])).toHaveLength(1);
       const codes = (await openNotices(tx)).map(({ code }) => code);
       expect(codes).toContain('model_refused');
-      await retrySession(tx, tenantId, run.sessionId);
+      await retrySession(tx, run.sessionId);
     });
     await withWorker(database, { PLAN: planOnce, EXECUTE: async () => {} }, () =>
       run.settled({ parent: 'completed', child: 'completed' }),

@@ -31,7 +31,6 @@ describeOnBoth('the row of a job', (kind) => {
   const newStageRun = () =>
     database.asTenant(tenantId, (tx) =>
       createStageRun(tx, {
-        tenantId,
         sessionId: run.sessionId,
         iteration: 1,
         stageKey: randomUUID(),
@@ -107,7 +106,7 @@ describeOnBoth('the row of a job', (kind) => {
       { name: 'parent', cancel_reason: null },
       { name: 'child', cancel_reason: 'parent_ended' },
     ]);
-    await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, own.sessionId));
+    await database.asTenant(tenantId, (tx) => retrySession(tx, own.sessionId));
     expect((await reasons())[1]).toEqual({ name: 'child', cancel_reason: null });
   });
 });

@@ -133,7 +133,7 @@ describeOnBoth('jobs', (kind) => {
       async () => {
         await run.settled({ root: 'failed', good: 'completed', bad: 'failed', late: 'cancelled' });
         broken = false;
-        await asTenant(tenantId, (tx) => retrySession(tx, tenantId, run.sessionId));
+        await asTenant(tenantId, (tx) => retrySession(tx, run.sessionId));
         const done = ['root', 'good', 'bad', 'late', 'end'].map((name) => [name, 'completed']);
         await run.settled(Object.fromEntries(done));
       },
@@ -278,17 +278,17 @@ describeOnBoth('jobs', (kind) => {
   test('rest while a gate is closed, keep their status, and go on when it opens', async () => {
     const run = await bench();
     await asTenant(tenantId, async (tx) => {
-      await addGate(tx, tenantId, run.sessionId, 'user');
-      await addGate(tx, tenantId, run.sessionId, 'budget');
+      await addGate(tx, run.sessionId, 'user');
+      await addGate(tx, run.sessionId, 'budget');
     });
     await run.enqueue(plan('root', ['a']));
     await withWorker(database, { PLAN: planSteps, EXECUTE: nothing }, async () => {
       await untilLookedAgain(database);
       expect(await run.statuses()).toEqual({ root: 'pending' });
-      await asTenant(tenantId, (tx) => removeGate(tx, tenantId, run.sessionId, 'user'));
+      await asTenant(tenantId, (tx) => removeGate(tx, run.sessionId, 'user'));
       await untilLookedAgain(database);
       expect(await run.statuses()).toEqual({ root: 'pending' });
-      await asTenant(tenantId, (tx) => removeGate(tx, tenantId, run.sessionId));
+      await asTenant(tenantId, (tx) => removeGate(tx, run.sessionId));
       await run.settled({ root: 'completed', a: 'completed' });
     });
   });
@@ -308,7 +308,7 @@ describeOnBoth('jobs', (kind) => {
       await expect.poll(gates).toEqual([{ gates: ['funds'] }]);
       expect(await run.statuses()).toEqual({ a: 'pending' });
       paid = true;
-      await asTenant(tenantId, (tx) => removeGate(tx, tenantId, run.sessionId, 'funds'));
+      await asTenant(tenantId, (tx) => removeGate(tx, run.sessionId, 'funds'));
       await run.settled({ a: 'completed' });
     });
   });
@@ -327,7 +327,7 @@ describeOnBoth('jobs', (kind) => {
       { PLAN: planSteps, EXECUTE: execute },
       async () => {
         await run.settled({ root: 'waiting_for_children', a: 'processing', b: 'pending' });
-        await asTenant(tenantId, (tx) => cancelSession(tx, tenantId, run.sessionId));
+        await asTenant(tenantId, (tx) => cancelSession(tx, run.sessionId));
         await run.settled({ root: 'cancelled', a: 'cancelled', b: 'cancelled' });
         await expect.poll(() => stopped).toBe('lease_lost');
       },
@@ -338,7 +338,7 @@ describeOnBoth('jobs', (kind) => {
   test('a finished job can be superseded, a living one cannot', async () => {
     const run = await bench();
     const [id] = await run.enqueue(named('a'));
-    const supersede = () => asTenant(tenantId, (tx) => supersedeJob(tx, tenantId, id!));
+    const supersede = () => asTenant(tenantId, (tx) => supersedeJob(tx, id!));
     await expect(supersede()).rejects.toMatchObject({ code: 'job_transition_refused' });
     await withWorker(database, { EXECUTE: nothing }, () => run.settled({ a: 'completed' }));
     await supersede();

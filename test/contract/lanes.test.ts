@@ -20,7 +20,7 @@ describeOnBoth('lanes', (kind) => {
   async function startStage(lanes: readonly string[]) {
     const run = await Bench.open(database, tenantId);
     const stageRunId = await database.asTenant(tenantId, (tx) =>
-      createStageRun(tx, { tenantId, sessionId: run.sessionId, iteration: 1, stageKey: 'thesis' }),
+      createStageRun(tx, { sessionId: run.sessionId, iteration: 1, stageKey: 'thesis' }),
     );
     const laneIds = lanes.map(() => randomUUID());
     await run.enqueue(
@@ -40,9 +40,7 @@ describeOnBoth('lanes', (kind) => {
   const planLane =
     (laneIds: readonly string[], policy: 'all' | 'any' = 'all'): JobHandler =>
     async ({ job, commit }) => {
-      const standing = await database.asTenant(tenantId, (tx) =>
-        readStanding(tx, tenantId, job.stageRunId!),
-      );
+      const standing = await database.asTenant(tenantId, (tx) => readStanding(tx, job.stageRunId!));
       const mine = standing.steps.get(job.laneId!) ?? new Map();
       const lane = job.payload['lane'] as string;
       if (!mine.has('write')) {
@@ -106,7 +104,7 @@ describeOnBoth('lanes', (kind) => {
       });
       expect(await readRun(stageRunId)).toEqual([{ state: 'failed', degraded: true }]);
       broken = false;
-      await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, run.sessionId));
+      await database.asTenant(tenantId, (tx) => retrySession(tx, run.sessionId));
       const names = ['a', 'b'].flatMap((lane) => [
         `root-${lane}`,
         `write-${lane}`,

@@ -146,7 +146,7 @@ export async function playWorkPlan(
       await ended();
       for (let n = 0; n < resumes; n++) {
         expect(await status()).toBe('failed');
-        await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, sessionId));
+        await database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
         await ended();
       }
     });

@@ -215,7 +215,7 @@ describeOnBoth('a run that goes on without something', (kind) => {
     const { result } = await play(run, 'failed', breaks);
     broken = false;
     const place = { tenantId, sessionId: result.session };
-    await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, result.session));
+    await database.asTenant(tenantId, (tx) => retrySession(tx, result.session));
     const left = await resume(place, 'completed', breaks);
     expect(tried.filter((one) => one === 'draft 3')).toHaveLength(1);
     expect(tried.filter((one) => one === 'sum 1')).toHaveLength(2);

@@ -127,9 +127,9 @@ describeOnBoth('the events of a session', (kind) => {
     await runUntil(database, place, 'failed', execute);
     broken = false;
     await database.asTenant(tenantId, async (tx) => {
-      await addGate(tx, tenantId, sessionId, 'budget');
-      await removeGate(tx, tenantId, sessionId);
-      await retrySession(tx, tenantId, sessionId);
+      await addGate(tx, sessionId, 'budget');
+      await removeGate(tx, sessionId);
+      await retrySession(tx, sessionId);
     });
     await runUntil(database, place, 'completed', execute);
     await iterateSession(database, tenantId, sessionId);

@@ -104,7 +104,7 @@ describeOnBoth('a session', (kind) => {
     });
     await runUntil(database, { tenantId, sessionId }, 'failed', execute);
     broken = false;
-    await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, sessionId));
+    await database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
     await runUntil(database, { tenantId, sessionId }, 'completed', execute);
     const repeated = [...runs].filter(([, n]) => n > 1).map(([identity]) => identity);
     expect(repeated.length).toBe(1);

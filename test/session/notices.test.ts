@@ -57,14 +57,14 @@ describeOnBoth('the notices of a session', (kind) => {
       database.asTenant(tenantId, async (tx) => {
         const shortage = scope === null ? null : ({ scope, currency: 'token' } as const);
         await noteShortage(tx, place, gate, shortage as Parameters<typeof noteShortage>[3]);
-        await addGate(tx, tenantId, sessionId, gate);
+        await addGate(tx, sessionId, gate);
       });
     await pause('budget', 'session');
     await pause('budget', 'session');
     await pause('funds', 'user');
     await pause('approval', null);
     await pause('user', null);
-    await database.asTenant(tenantId, (tx) => removeGate(tx, tenantId, sessionId));
+    await database.asTenant(tenantId, (tx) => removeGate(tx, sessionId));
     await pause('budget', 'tenant');
     const resume = `dialectic resume ${sessionId}`;
     expect((await read()).map(({ code, message }) => [code, message])).toEqual([

@@ -89,7 +89,7 @@ test('the log gives the counts of the tables through failures, resumes and passe
         status = await runUntil(database, place, ['completed', 'failed'], execute);
         await check(sessionId);
         if (status === 'failed') {
-          await database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, sessionId));
+          await database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
           await check(sessionId);
         }
       }

@@ -119,7 +119,7 @@ describeOnBoth('a run that a person stops', (kind) => {
         }
         expect(await steps()).toEqual([{ step: 'first', status: 'completed' }]);
         expect(await read(sessionId)).toMatchObject({ status: 'running', gates: ['user'] });
-        await database.asTenant(LOCAL_TENANT, (tx) => removeGate(tx, LOCAL_TENANT, sessionId));
+        await database.asTenant(LOCAL_TENANT, (tx) => removeGate(tx, sessionId));
         await until(async () => (await read(sessionId)).status === 'completed');
       });
     },

@@ -32,16 +32,14 @@ export class Track {
     try {
       await work(new Track(database, bench));
     } finally {
-      const over = database.asTenant(tenantId, (tx) =>
-        cancelSession(tx, tenantId, bench.sessionId),
-      );
+      const over = database.asTenant(tenantId, (tx) => cancelSession(tx, bench.sessionId));
       await over.catch(() => {}); // it may be cancelled already
     }
   }
 
   stageRun(): Promise<string> {
     const { tenantId, sessionId } = this.bench;
-    const run = { tenantId, sessionId, iteration: 1, stageKey: newId() };
+    const run = { sessionId, iteration: 1, stageKey: newId() };
     return this.database.asTenant(tenantId, (tx) => createStageRun(tx, run));
   }
 

@@ -185,7 +185,7 @@ describe('lanes', () => {
     return { stageRunId, lanes, children: await track.claim() };
   }
   const read = (stageRunId: string) =>
-    database.asTenant(tenantId, (tx) => readStanding(tx, tenantId, stageRunId));
+    database.asTenant(tenantId, (tx) => readStanding(tx, stageRunId));
 
   test('that end together at a barrier all pass it', () =>
     race(async (track) => {
@@ -271,11 +271,11 @@ describe('people', () => {
         const { children } = await track.family(`p${n}`, [named(`c${n}`)]);
         await Promise.all([
           track.complete(children.get(`c${n}`)!),
-          database.asTenant(tenantId, (tx) => addGate(tx, tenantId, sessionId, 'user')),
+          database.asTenant(tenantId, (tx) => addGate(tx, sessionId, 'user')),
         ]);
         expect(await track.statusOf(`p${n}`)).toBe('pending_next_step');
         expect((await track.claim()).size).toBe(0);
-        await database.asTenant(tenantId, (tx) => removeGate(tx, tenantId, sessionId));
+        await database.asTenant(tenantId, (tx) => removeGate(tx, sessionId));
         const woken = await track.claim();
         expect([...woken.keys()]).toEqual([`p${n}`]);
         await track.complete(...woken.values());
@@ -294,7 +294,7 @@ describe('people', () => {
         const alone = (await track.claim()).get('alone')!;
         const child = (name: string): Job => children.get(name)!;
         const { sessionId } = track.bench;
-        const cancel = database.asTenant(tenantId, (tx) => cancelSession(tx, tenantId, sessionId));
+        const cancel = database.asTenant(tenantId, (tx) => cancelSession(tx, sessionId));
         await Promise.allSettled([
           n % 2 ? cancel : undefined,
           track.complete(child('ends')),
@@ -317,8 +317,7 @@ describe('people', () => {
   test('who retry while what still ran ends strand no parent', () =>
     race(async (track) => {
       const { sessionId } = track.bench;
-      const retry = () =>
-        database.asTenant(tenantId, (tx) => retrySession(tx, tenantId, sessionId));
+      const retry = () => database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
       for (const n of times(20)) {
         const branches = [named(`b${n}`, { type: 'PLAN' }), named(`bad${n}`)];
         const { children } = await track.family(`p${n}`, branches);

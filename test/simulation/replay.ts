@@ -41,7 +41,7 @@ export async function replay(store: ReplayStore, simulated: Simulated): Promise<
   const { maxRunning } = simulated.world;
   store.clock.now = START;
   const sessionId = await store.database.asTenant(store.tenantId, (tx) =>
-    createSession(tx, { tenantId: store.tenantId, maxRunning }),
+    createSession(tx, { maxRunning }),
   );
   const session = new Session(store, sessionId, createWorld(maxRunning));
   for (const [step, operation] of simulated.history.entries()) {
@@ -153,33 +153,32 @@ class Session {
 
   /** What a person or the program around the engine asks for, in a tenant's transaction. */
   async #ask(tx: Parameters<typeof addGate>[0], operation: Operation): Promise<Outcome> {
-    const { tenantId } = this.#store;
     const sessionId = this.#id;
     switch (operation.op) {
       case 'stage-run': {
-        const run = { tenantId, sessionId, iteration: 1, stageKey: operation.id };
+        const run = { sessionId, iteration: 1, stageKey: operation.id };
         this.#stageRuns.set(operation.id, await createStageRun(tx, run));
         break;
       }
       case 'enqueue':
         await enqueueJobs(
           tx,
-          operation.jobs.map((job) => ({ ...this.#row(job), tenantId, sessionId })),
+          operation.jobs.map((job) => ({ ...this.#row(job), sessionId })),
         );
         break;
       case 'gate':
-        await addGate(tx, tenantId, sessionId, operation.gate);
+        await addGate(tx, sessionId, operation.gate);
         break;
       case 'open':
-        await removeGate(tx, tenantId, sessionId, operation.gate ?? undefined);
+        await removeGate(tx, sessionId, operation.gate ?? undefined);
         break;
       case 'cancel':
-        await cancelSession(tx, tenantId, sessionId);
+        await cancelSession(tx, sessionId);
         break;
       case 'retry':
-        return String(await retrySession(tx, tenantId, sessionId));
+        return String(await retrySession(tx, sessionId));
       case 'supersede':
-        await supersedeJob(tx, tenantId, operation.job);
+        await supersedeJob(tx, operation.job);
         break;
     }
     return 'done';
@@ -199,7 +198,7 @@ class Session {
           await tx.query('update jobs set payload = $1 where id = $2', [{ progress }, job.id]);
         }
         for (const step of emptySteps) {
-          await completeEmptyStep(tx, job.tenantId, job.stageRunId!, job.laneId!, step);
+          await completeEmptyStep(tx, job.stageRunId!, job.laneId!, step);
         }
       },
       ...(children && { children: children.map((child) => this.#row(child)) }),

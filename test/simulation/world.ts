@@ -3,7 +3,7 @@ import { isOver, type JobRole, type JobStatus } from '../../src/jobs/transitions
 import type { DependencyPolicy, NewJob } from '../../src/jobs/types.ts';
 
 /** A job to insert, as a history names it: tenant and session are the history's own. */
-export type SimJob = Omit<NewJob, 'tenantId' | 'sessionId' | 'payload' | 'id'> & {
+export type SimJob = Omit<NewJob, 'sessionId' | 'payload' | 'id'> & {
   readonly id: string;
 };
 

@@ -38,7 +38,7 @@ describeOnBoth('a run with a limit', (kind) => {
       inTenant,
       configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
-      open: () => inTenant((tx) => removeGate(tx, tenantId, sessionId)),
+      open: () => inTenant((tx) => removeGate(tx, sessionId)),
       shortages: async () =>
         (await inTenant((tx) => readSession(tx, tenantId, sessionId))).shortages,
       report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),

@@ -233,13 +233,13 @@ describeOnBoth('the ledger', (kind) => {
     await ledger.hold(dead, 90, sessionId);
     const wish = async (by?: string) => (await ledger.hold(newId(), 50, by)).outcome;
     expect(await wish()).toBe('wait');
-    await run((tx) => addGate(tx, tenantId, sessionId, 'user'));
+    await run((tx) => addGate(tx, sessionId, 'user'));
     expect(await wish()).toBe('budget');
     await database.transaction({ as: 'owner' }, (tx) => tx.query('delete from budgets'));
     expect(await wish()).toBe('funds');
     // Its text must still become a chunk, so its money stays where it is.
     expect(await ledger.wallet()).toMatchObject({ balance: 100, held: 90 });
-    await run((tx) => removeGate(tx, tenantId, sessionId));
+    await run((tx) => removeGate(tx, sessionId));
     expect(await wish()).toBe('wait');
     // Due for a minute, and nobody came: only a call of the same session knows that somebody will.
     await run((tx) => tx.query(`update jobs set run_after = run_after - interval '1 minute'`));
@@ -258,7 +258,7 @@ describeOnBoth('the ledger', (kind) => {
       setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 100 }),
     );
     await ledger.hold(left, 90, sessionId);
-    await run((tx) => cancelSession(tx, tenantId, sessionId));
+    await run((tx) => cancelSession(tx, sessionId));
     expect((await ledger.hold(newId(), 50)).outcome).toBe('held');
     expect(await ledger.wallet('project')).toMatchObject({ balance: 473, held: 0 });
   });
@@ -272,7 +272,7 @@ describeOnBoth('the ledger', (kind) => {
     for (const call of calls) await ledger.hold(call, 100, sessionId);
     const settle = () => ledger.run((tx) => settleLeftHolds(tx, tenantId));
     expect(await settle()).toBe(0);
-    await ledger.run((tx) => cancelSession(tx, tenantId, sessionId));
+    await ledger.run((tx) => cancelSession(tx, sessionId));
     expect(await settle()).toBe(2);
     expect(await settle()).toBe(0);
     // Three tokens of ten arrived of the one; nothing of the other.
@@ -298,7 +298,7 @@ describeOnBoth('the ledger', (kind) => {
     const call = newId();
     await leaveCalls(ledger, sessionId, [call]);
     await ledger.hold(call, 100, sessionId);
-    await run((tx) => cancelSession(tx, tenantId, sessionId));
+    await run((tx) => cancelSession(tx, sessionId));
     const job = { tenantId, leaseToken: newId() } as Job;
     const error = new DialecticError('provider_bad_response', 'Nothing came.');
     const late = { callId: call, error, model: 'x/m', price: null };
