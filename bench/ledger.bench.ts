@@ -18,7 +18,7 @@ const TABLES = ['postings', 'entries', 'accounts', 'holds'];
 
 /** One call as generation pays for it: the worst case held, the cost posted, the rest released. */
 async function pay(database: Database): Promise<void> {
-  const key = { tenantId, callId: newId(), purpose: 'generation' };
+  const key = { callId: newId(), purpose: 'generation' };
   const worst = { usdMicros: 900, tokens: 900, inputUsdMicros: 100, inputTokens: 100 };
   await database.asTenant(tenantId, async (tx) => {
     await holdFunds(tx, { ...key, ...worst, sessionId: null, provider: 'x' });
@@ -28,13 +28,13 @@ async function pay(database: Database): Promise<void> {
 }
 
 const look = (database: Database): Promise<unknown> =>
-  database.asTenant(tenantId, (tx) => readBalances(tx, tenantId));
+  database.asTenant(tenantId, (tx) => readBalances(tx));
 
 /** A ledger that has seen that many postings; rows are made in bulk, as they would have been. */
 async function openLedger(database: Database, postings: number): Promise<Database> {
   await ensureLocalTenant(database);
   await database.asTenant(tenantId, (tx) =>
-    grantFunds(tx, { tenantId, key: 'g', currency: 'USD', amount: 1e14 }),
+    grantFunds(tx, { key: 'g', currency: 'USD', amount: 1e14 }),
   );
   await pay(database);
   await database.transaction({ as: 'owner' }, async (tx) => {

@@ -27,7 +27,7 @@ export async function askQuestions(
   terminal: Terminal,
 ): Promise<boolean> {
   const questions = await database.asTenant(tenantId, async (tx) =>
-    readQuestions(tx, await readSession(tx, tenantId, sessionId)),
+    readQuestions(tx, await readSession(tx, sessionId)),
   );
   const open = questions.filter(({ answers }) => answers.length === 0);
   const ended = new AbortController();
@@ -40,9 +40,7 @@ export async function askQuestions(
       if (text === '') continue;
       const answer = { question: question.id, text };
       // Saved one by one: what was typed before Ctrl-C counts.
-      await database.asTenant(tenantId, (tx) =>
-        answerQuestion(tx, { tenantId, id: sessionId }, answer),
-      );
+      await database.asTenant(tenantId, (tx) => answerQuestion(tx, sessionId, answer));
     }
   } catch (thrown) {
     if (!ended.signal.aborted) throw thrown;

@@ -35,8 +35,7 @@ export function demoCommand(): Command {
       try {
         const { tenantId } = await ensureLocalTenant(database);
         const { folder } = await findRecipe('software-plan');
-        const { sessionId } = await startRun(database, {
-          tenantId,
+        const { sessionId } = await startRun(database, tenantId, {
           ...(await readBrief(BRIEF)),
           process: configureProcess(loadProcess(await readTextFolder(folder)), {
             ...RUN_DEFAULTS,

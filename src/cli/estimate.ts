@@ -38,7 +38,12 @@ async function estimate(briefPath: string | undefined, options: EstimateOptions)
   const run = await prepareRun(briefPath, options);
   const config = readConfiguration();
   await withStore(options.data, async (store) => {
-    const result = await estimateNewRun(store.database, await place(store, run), config);
+    const result = await estimateNewRun(
+      store.database,
+      store.tenantId,
+      await place(store, run),
+      config,
+    );
     printResult(options.json === true, result, describeEstimate(result));
   });
 }

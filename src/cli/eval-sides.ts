@@ -20,7 +20,7 @@ import { withStore } from './store.ts';
 
 /** Debates into an empty folder, as `dialectic run` would; one that rests early is an error. */
 export async function makeDebate(
-  prepared: Omit<NewRun, 'tenantId'>,
+  prepared: NewRun,
   options: BudgetOptions & { readonly concurrency: string; readonly data?: string },
   folder: string,
 ): Promise<PreparedSide> {
@@ -31,7 +31,7 @@ export async function makeDebate(
 }
 
 async function debate(
-  prepared: Omit<NewRun, 'tenantId'>,
+  prepared: NewRun,
   options: Parameters<typeof carryOut>[1] & { readonly out: string },
 ): Promise<RunResult> {
   try {
@@ -81,9 +81,9 @@ async function findSessionCost(folder: string, data: string | undefined): Promis
   const id = session.id;
   return withStore(data, ({ database, tenantId }) =>
     database.asTenant(tenantId, async (tx) => {
-      const sessions = await listSessions(tx, tenantId);
+      const sessions = await listSessions(tx);
       if (!sessions.some((one) => one.id === id)) return null;
-      const result = await summarise(tx, await readSession(tx, tenantId, id), NOTHING, undefined);
+      const result = await summarise(tx, await readSession(tx, id), NOTHING, undefined);
       return toNote(
         models.map(({ model }) => model),
         result,

@@ -20,7 +20,7 @@ export function listCommand(): Command {
     .action((options: Options) =>
       withStore(options.data, async (store) => {
         const { database, tenantId } = store;
-        const sessions = await database.asTenant(tenantId, (tx) => listSessions(tx, tenantId));
+        const sessions = await database.asTenant(tenantId, listSessions);
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
           `${own[0]!.project} (project ${own[0]!.projectId})`,

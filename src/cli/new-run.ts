@@ -55,7 +55,7 @@ export const collect = (value: string, before: string[]): string[] => [...before
 export async function prepareRun(
   briefPath: string | undefined,
   options: NewRunOptions,
-): Promise<Omit<NewRun, 'tenantId'>> {
+): Promise<NewRun> {
   const { name, brief } = await briefOf(briefPath, options);
   const resources = await Promise.all(options.resource.map(readResource));
   const { folder } = await findRecipe(options.process ?? (await defaultProcess(options.domain)));
@@ -103,11 +103,8 @@ async function readOverlay(path: string | undefined): Promise<Overlay | null> {
 }
 
 /** Completes a run from the project that it names, so that its estimate knows what it will read. */
-export function place(
-  { database, tenantId }: OpenStore,
-  run: Omit<NewRun, 'tenantId'>,
-): Promise<PlacedRun> {
-  return database.asTenant(tenantId, (tx) => placeRun(tx, { ...run, tenantId }));
+export function place({ database, tenantId }: OpenStore, run: NewRun): Promise<PlacedRun> {
+  return database.asTenant(tenantId, (tx) => placeRun(tx, run));
 }
 
 function findWriter(models: readonly string[], writer: string): number {

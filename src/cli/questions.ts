@@ -18,7 +18,7 @@ export function questionsCommand(): Command {
       withStore(options.data, async (store) => {
         const { id } = await findSession(store, wanted);
         const questions = await store.database.asTenant(store.tenantId, async (tx) =>
-          readQuestions(tx, await readSession(tx, store.tenantId, id)),
+          readQuestions(tx, await readSession(tx, id)),
         );
         const open = questions.filter(({ answers }) => answers.length === 0).length;
         printResult(options.json === true, { session: id, open, questions }, [

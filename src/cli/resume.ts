@@ -28,7 +28,7 @@ export function resumeCommand(): Command {
     'resume',
     'go on with a session; nothing that succeeded is repeated',
     async ({ database, tenantId }, id, { until, now }) => {
-      await database.asTenant(tenantId, (tx) => approveSpending(tx, tenantId, id));
+      await database.asTenant(tenantId, (tx) => approveSpending(tx, id));
       await resumeRun(database, tenantId, id, { until: until ?? null });
       if (now) await database.asTenant(tenantId, (tx) => endWaits(tx, id));
     },
@@ -70,9 +70,7 @@ function goOnCommand(
         const { id, models, projectId } = await findSession(store, session);
         await requireFolder(options.out, projectId);
         const budgets = await readRunBudget(budgetOf(options), models, config);
-        await store.database.asTenant(store.tenantId, (tx) =>
-          setSessionBudgets(tx, store.tenantId, id, budgets),
-        );
+        await store.database.asTenant(store.tenantId, (tx) => setSessionBudgets(tx, id, budgets));
         await namingSession(id, '', () => prepare(store, id, options));
         const drive = { sessionId: id, out: options.out, concurrency, config };
         report(await driveSession(store, drive), options);

@@ -54,7 +54,7 @@ async function answer(wanted: NewAnswer, options: Options): Promise<void> {
   await withStore(options.data, async (store) => {
     const { id, iteration } = await findSession(store, options.session);
     const { question, given } = await store.database.asTenant(store.tenantId, (tx) =>
-      answerQuestion(tx, { tenantId: store.tenantId, id }, wanted),
+      answerQuestion(tx, id, wanted),
     );
     const pieces = given.map((piece) => ({ feedback: piece.id, readBy: piece.readBy }));
     const result = { session: id, question: question.id, text: question.question, given: pieces };
@@ -68,7 +68,7 @@ async function give(stageKey: string, text: string, options: Options): Promise<v
     const { id, iteration } = await findSession(store, options.session);
     const { document = null } = options;
     const given = await store.database.asTenant(store.tenantId, (tx) =>
-      addFeedback(tx, { tenantId: store.tenantId, id }, { stageKey, text, document }),
+      addFeedback(tx, id, { stageKey, text, document }),
     );
     const { readBy } = given;
     const result = { session: id, feedback: given.id, readBy };
@@ -95,8 +95,8 @@ export function chooseCommand(): Command {
       await withStore(options.data, async (store) => {
         const { id } = await findSession(store, options.session);
         const owed = await store.database.asTenant(store.tenantId, async (tx) => {
-          await chooseLaneByHand(tx, await readSession(tx, store.tenantId, id), Number(lane));
-          const session = await readSession(tx, store.tenantId, id);
+          await chooseLaneByHand(tx, await readSession(tx, id), Number(lane));
+          const session = await readSession(tx, id);
           return session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
         });
         const result = { session: id, lane: Number(lane), owedStage: owed ?? null };

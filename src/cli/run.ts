@@ -80,7 +80,7 @@ type CarryOutOptions = BudgetOptions &
  * terminal the questions of a run that asks first are asked there, and the run goes on.
  */
 export async function carryOut(
-  prepared: Omit<NewRun, 'tenantId'>,
+  prepared: NewRun,
   options: CarryOutOptions,
   terminal: Terminal | null = null,
 ): Promise<RunResult & { readonly estimate: Estimate }> {
@@ -93,17 +93,18 @@ export async function carryOut(
   const budgets = await readRunBudget(budgetOf(options), models, config);
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   return withStore(options.data, async (store) => {
+    const { database, tenantId } = store;
     const placed = await place(store, prepared);
     if (!isNewProject) await requireFolder(options.out, placed.projectId);
     const planned: NewRun = {
       ...placed,
       reviewStages: options.approve === 'stage',
       allowDegraded: options.allowDegraded ?? false,
-      alsoWrite: (tx, started) => setSessionBudgets(tx, store.tenantId, started.sessionId, budgets),
+      alsoWrite: (tx, started) => setSessionBudgets(tx, started.sessionId, budgets),
     };
-    const estimate = await estimateNewRun(store.database, planned, config);
+    const estimate = await estimateNewRun(database, tenantId, planned, config);
     tell(summariseEstimate(estimate));
-    const { sessionId } = await startRun(store.database, planned);
+    const { sessionId } = await startRun(database, tenantId, planned);
     tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
     const drive = { sessionId, out: options.out, concurrency, config };
     const result = await driveSession(store, drive);

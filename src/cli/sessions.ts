@@ -7,7 +7,7 @@ export async function findSession(
   { database, tenantId }: OpenStore,
   wanted: string | undefined,
 ): Promise<ListedSession> {
-  const sessions = await database.asTenant(tenantId, (tx) => listSessions(tx, tenantId));
+  const sessions = await database.asTenant(tenantId, listSessions);
   const found = pickSession(sessions, wanted);
   if (wanted === undefined) tellAhead(sessions);
   return found;

@@ -82,10 +82,9 @@ const inTenant = <T>({ database, tenantId }: OpenStore, work: (tx: Transaction) 
   database.asTenant(tenantId, work);
 
 async function balance(store: OpenStore, options: Options): Promise<void> {
-  const { tenantId } = store;
   const { accounts, budgets } = await inTenant(store, async (tx) => {
-    await settleLeftHolds(tx, tenantId);
-    return { accounts: await readBalances(tx, tenantId), budgets: await readBudgets(tx, tenantId) };
+    await settleLeftHolds(tx);
+    return { accounts: await readBalances(tx), budgets: await readBudgets(tx) };
   });
   const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
@@ -98,7 +97,7 @@ async function history(store: OpenStore, options: Options): Promise<void> {
   if (!Number.isInteger(most) || most < 1) {
     throw new DialecticError('usage_invalid', '--limit takes a number from 1.');
   }
-  const entries = await inTenant(store, (tx) => readHistory(tx, store.tenantId, most));
+  const entries = await inTenant(store, (tx) => readHistory(tx, most));
   const lines = entries.map(({ at, kind, currency, amount, balance: after, model, note }) => {
     const what = [kind, model, note].filter(Boolean).join(' ');
     const [moved, left] = [amount, after].map((sum) => formatAmount(sum, currency));
@@ -115,8 +114,8 @@ async function history(store: OpenStore, options: Options): Promise<void> {
 async function report(store: OpenStore, session: string | undefined, options: Options) {
   const { id } = await findSession(store, session);
   const costs = await inTenant(store, async (tx) => {
-    await settleLeftHolds(tx, store.tenantId);
-    return reportCosts(tx, store.tenantId, id);
+    await settleLeftHolds(tx);
+    return reportCosts(tx, id);
   });
   const rows = costs.calls.map(({ price: _price, usage, ...call }) => ({ ...call, ...usage }));
   const lines = options.csv ? toCsv(CALL_COLUMNS, rows) : describeReport(costs);
@@ -124,12 +123,9 @@ async function report(store: OpenStore, session: string | undefined, options: Op
 }
 
 async function grant(store: OpenStore, text: string, options: Options): Promise<void> {
-  const { tenantId } = store;
   const currency = options.tokens ? 'token' : 'USD';
   if (text === 'unlimited') {
-    await inTenant(store, async (tx) =>
-      removeLimit(tx, tenantId, currency, await projectOf(tx, tenantId, options)),
-    );
+    await inTenant(store, async (tx) => removeLimit(tx, currency, await projectOf(tx, options)));
     const line = `The wallet${options.project ? ' of the project' : ''} has no limit.`;
     return printResult(options.json === true, { unlimited: true }, [line]);
   }
@@ -137,11 +133,10 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
   if (amount === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
   const posting = await inTenant(store, async (tx) =>
     grantFunds(tx, {
-      tenantId,
       key: `grant/${options.key ?? newId()}`,
       currency,
       amount,
-      projectId: await projectOf(tx, tenantId, options),
+      projectId: await projectOf(tx, options),
       ...(options.note && { note: options.note }),
     }),
   );
@@ -150,13 +145,12 @@ async function grant(store: OpenStore, text: string, options: Options): Promise<
 }
 
 async function budget(store: OpenStore, text: string, options: Options): Promise<void> {
-  const { tenantId } = store;
   const currency = options.tokens ? 'token' : 'USD';
   const amount = text === 'none' ? null : parseAmount(text, currency);
   const scope = options.project ? 'project' : 'tenant';
   await inTenant(store, async (tx) => {
-    const ownerId = options.project ? await findProject(tx, tenantId, options.project) : tenantId;
-    await setBudget(tx, { tenantId, scope, ownerId, currency, amount });
+    const ownerId = options.project ? await findProject(tx, options.project) : tx.tenantId;
+    await setBudget(tx, { scope, ownerId, currency, amount });
   });
   const line = amount === null ? 'No budget.' : `At most ${formatAmount(amount, currency)} in all.`;
   printResult(options.json === true, { scope, currency, amount }, [line]);
@@ -167,9 +161,9 @@ async function share(store: OpenStore, text: string, options: Options): Promise<
   if (!(percent >= 0 && percent <= 100)) {
     throw new DialecticError('usage_invalid', 'A share is a number from 0 to 100.');
   }
-  await inTenant(store, (tx) => setSpendingShare(tx, store.tenantId, percent / 100));
+  await inTenant(store, (tx) => setSpendingShare(tx, percent / 100));
   printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
 }
 
-const projectOf = async (tx: Transaction, tenantId: string, { project }: Options) =>
-  project ? await findProject(tx, tenantId, project) : null;
+const projectOf = async (tx: Transaction, { project }: Options) =>
+  project ? await findProject(tx, project) : null;

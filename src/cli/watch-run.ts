@@ -93,5 +93,4 @@ const isRunning = ({ status, gates }: Pick<SessionView | SessionState, 'status' 
 export const viewOf = (
   { database, tenantId }: OpenStore,
   sessionId: string,
-): Promise<SessionView> =>
-  database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+): Promise<SessionView> => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));

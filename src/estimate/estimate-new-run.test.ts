@@ -13,26 +13,20 @@ import { estimateNewRun } from './estimate-new-run.ts';
 
 const config = readModelsConfig({});
 const aim = { kind: 'success_criteria', name: 'aims.md', text: 'Fewer than 3 complaints a week.' };
-const newRun = (tenantId: string): NewRun => ({
-  tenantId,
+const run: NewRun = {
   name: 'Library',
   brief: 'Should the library open on Sundays? Two staff, 9,000 euros a year, 300 visitors a day.',
   resources: [aim],
   process: shipped('decision-memo'),
   models: ['offline/builder', 'offline/skeptic'],
-});
+};
 
 /** Runs to the end with the offline author and returns what was used. */
-async function finish(database: Database, run: NewRun) {
-  const { sessionId } = await startRun(database, run);
+async function finish(database: Database, tenantId: string) {
+  const { sessionId } = await startRun(database, tenantId, run);
   const read = async () =>
-    database.asTenant(run.tenantId, async (tx) =>
-      summarise(
-        tx,
-        await readSession(tx, run.tenantId, sessionId),
-        { documents: [], missing: [] },
-        undefined,
-      ),
+    database.asTenant(tenantId, async (tx) =>
+      summarise(tx, await readSession(tx, sessionId), { documents: [], missing: [] }, undefined),
     );
   const handlers = createHandlers({ database, provider: createModelProvider(config), config });
   await withWorker(database, handlers, () =>
@@ -52,12 +46,11 @@ describeOnBoth('the estimate of a new run', (kind) => {
   test('learns from finished runs of the same tenant alone', { timeout: 120_000 }, async () => {
     const { tenantId } = await newTenant(database);
     const { tenantId: stranger } = await newTenant(database, 'Another tenant');
-    const run = newRun(tenantId);
-    const before = await estimateNewRun(database, run, config);
+    const before = await estimateNewRun(database, tenantId, run, config);
     expect(before).toMatchObject({ documents: 10, learnedDocuments: 0 });
 
-    const { calls, usage } = await finish(database, run);
-    const after = await estimateNewRun(database, run, config);
+    const { calls, usage } = await finish(database, tenantId);
+    const after = await estimateNewRun(database, tenantId, run, config);
     expect(after.learnedDocuments).toBe(10);
     expect(after.calls.middle).toBe(calls);
     expect(after.outputTokens.middle).toBe(usage.outputTokens);
@@ -66,20 +59,24 @@ describeOnBoth('the estimate of a new run', (kind) => {
     expect(after.inputTokens.low).toBeLessThan(usage.inputTokens);
     expect(after.inputTokens.high).toBeGreaterThan(usage.inputTokens);
 
-    const others = await estimateNewRun(database, newRun(stranger), config);
+    const others = await estimateNewRun(database, stranger, run, config);
     expect(others).toEqual(before);
-    const shorter = await estimateNewRun(database, { ...run, untilStage: 'propose' }, config);
+    const shorter = await estimateNewRun(
+      database,
+      tenantId,
+      { ...run, untilStage: 'propose' },
+      config,
+    );
     expect(shorter.outputTokens.middle).toBeLessThan(after.outputTokens.middle);
   });
 
   test('counts the brief in every prompt and the resources where they are read', async () => {
     const { tenantId } = await newTenant(database);
-    const run = newRun(tenantId);
     const text = 'The reading room is full on Saturdays between ten and four. '.repeat(500);
     const [small, brief, resource] = await Promise.all([
-      estimateNewRun(database, run, config),
-      estimateNewRun(database, { ...run, brief: text }, config),
-      estimateNewRun(database, { ...run, resources: [{ ...aim, text }] }, config),
+      estimateNewRun(database, tenantId, run, config),
+      estimateNewRun(database, tenantId, { ...run, brief: text }, config),
+      estimateNewRun(database, tenantId, { ...run, resources: [{ ...aim, text }] }, config),
     ]);
     const perPrompt = 500 * 12;
     const promptsWith = (one: typeof small): number =>

@@ -14,16 +14,15 @@ import type { Estimate } from './types.ts';
 /** What a run would take, from its plan, its prompts and what finished runs have measured. */
 export async function estimateNewRun(
   database: Database,
+  tenantId: string,
   run: NewRun,
   config: ModelsConfig,
 ): Promise<Estimate> {
-  const { process, models, tenantId } = run;
+  const { process, models } = run;
   const calls = foreseeDocuments(run);
   const counter = await loadTokenCounter();
   const count = (text: string): number => counter.count(PLAIN_MODEL, text);
-  const history = await database.asTenant(tenantId, (tx) =>
-    readHistory(tx, tenantId, process.key, count),
-  );
+  const history = await database.asTenant(tenantId, (tx) => readHistory(tx, process.key, count));
   return estimateRun({
     process: process.key,
     calls,

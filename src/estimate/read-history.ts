@@ -29,26 +29,27 @@ type Count = (text: string) => number;
 const CALLS = `with runs as (
     select s.id from sessions s
     join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
-    where s.tenant_id = $1 and v.process_key = $2
+    where v.process_key = $1
       and (s.status = 'completed' or s.status = 'awaiting_review' and s.awaiting = 'until')
     order by s.id desc limit ${MOST_RUNS}
   ), calls as (
     select m.*, j.chain_id, j.payload->'planned'->>'stage' as stage,
       j.payload->'planned'->>'step' as step
     from model_calls m join jobs j on j.tenant_id = m.tenant_id and j.id = m.job_id
-    where m.tenant_id = $1 and m.session_id in (select id from runs)
+    where m.session_id in (select id from runs)
       and m.contribution_id is not null
   )`;
 
 /** Reads what finished runs of the process have measured; `count` is the plain tokenizer. */
 export async function readHistory(
   tx: Transaction,
-  tenantId: string,
   processKey: string,
   count: Count,
 ): Promise<RunHistory> {
-  const key = [tenantId, processKey];
-  return { steps: await readSteps(tx, key, count), models: await readModels(tx, key, count) };
+  return {
+    steps: await readSteps(tx, processKey, count),
+    models: await readModels(tx, processKey, count),
+  };
 }
 
 type StepRow = Omit<MeasuredStep, 'contentTokens'> & {
@@ -57,7 +58,7 @@ type StepRow = Omit<MeasuredStep, 'contentTokens'> & {
 };
 
 /** One document of each step and model is counted; the others are like it, longer or shorter. */
-async function readSteps(tx: Transaction, key: readonly string[], count: Count) {
+async function readSteps(tx: Transaction, processKey: string, count: Count) {
   const rows = await tx.query<StepRow>(
     `${CALLS}, answers as (
        select stage, step, model, sum(output_tokens)::float8
@@ -67,15 +68,15 @@ async function readSteps(tx: Transaction, key: readonly string[], count: Count) 
        select d.stage_key as stage, d.step_key as step, l.model, count(*) as documents,
          avg(length(d.content::text))::float8 as chars, max(d.id::text) as latest
        from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
-       where d.tenant_id = $1 and d.session_id in (select id from runs) and d.version = 1
+       where d.session_id in (select id from runs) and d.version = 1
        group by d.stage_key, d.step_key, l.model
      )
      select w.stage, w.step, w.model, w.documents, w.chars, a.tokens as "outputTokens",
        d.content::text as sample
      from written w join answers a using (stage, step, model)
-     join documents d on d.tenant_id = $1 and d.id = w.latest::uuid
+     join documents d on d.id = w.latest::uuid
      where a.tokens > 0`,
-    key,
+    [processKey],
   );
   return rows.map(({ chars, sample, ...row }): MeasuredStep => {
     const contentTokens = (count(sample) * chars) / sample.length;
@@ -83,7 +84,7 @@ async function readSteps(tx: Transaction, key: readonly string[], count: Count) 
   });
 }
 
-async function readModels(tx: Transaction, key: readonly string[], count: Count) {
+async function readModels(tx: Transaction, processKey: string, count: Count) {
   const rows = await tx.query<Omit<MeasuredModel, 'tokenFactor'>>(
     `${CALLS}
      select model,
@@ -94,9 +95,9 @@ async function readModels(tx: Transaction, key: readonly string[], count: Count)
        (max(output_tokens) filter (where finish_reason = 'length'))::float8
          as "mostOutputTokens"
      from calls group by model`,
-    key,
+    [processKey],
   );
-  const factors = await readTokenFactors(tx, key, count);
+  const factors = await readTokenFactors(tx, processKey, count);
   return rows.map(
     (row): MeasuredModel => ({
       ...row,
@@ -106,7 +107,7 @@ async function readModels(tx: Transaction, key: readonly string[], count: Count)
 }
 
 /** What providers counted for some of the requests, for each token that the tokenizer counts. */
-async function readTokenFactors(tx: Transaction, key: readonly string[], count: Count) {
+async function readTokenFactors(tx: Transaction, processKey: string, count: Count) {
   const rows = await tx.query<{ model: string; body: string; tokens: number }>(
     `${CALLS}, numbered as (
        select model, request_hash, input_tokens,
@@ -115,8 +116,8 @@ async function readTokenFactors(tx: Transaction, key: readonly string[], count: 
        from calls where not usage_estimated and input_tokens > 0
      )
      select n.model, b.body, n.input_tokens::float8 as tokens from numbered n
-     join blobs b on b.tenant_id = $1 and b.hash = n.request_hash where n.place <= ${SAMPLES}`,
-    key,
+     join blobs b on b.hash = n.request_hash where n.place <= ${SAMPLES}`,
+    [processKey],
   );
   const factors = new Map<string, number>();
   for (const [model, list] of Map.groupBy(rows, (row) => row.model)) {

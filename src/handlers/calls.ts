@@ -30,12 +30,12 @@ export type NewCall = {
 
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
-  const { tenantId, sessionId } = job;
+  const { sessionId } = job;
   const { callId, request, purpose, provider, cost, price } = call;
-  return database.asTenant(tenantId, async (tx) => {
+  return database.asTenant(job.tenantId, async (tx) => {
     // Whoever takes the job over must see the row, or come before it.
     await requireLease(tx, job);
-    const key = { tenantId, callId, purpose: GENERATION };
+    const key = { callId, purpose: GENERATION };
     const automatic = purpose === 'repair';
     const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
     // Thrown inside the transaction, so that nothing stays held.
@@ -46,7 +46,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     await tx.query(
       `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
        values ($1, $2, $3, $4, $5, $6, $7)`,
-      [tenantId, callId, sessionId, job.id, request.model, purpose, requestHash],
+      [tx.tenantId, callId, sessionId, job.id, request.model, purpose, requestHash],
     );
     return held;
   });
@@ -54,9 +54,9 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
 
 async function requireLease(tx: Transaction, job: Job): Promise<void> {
   const lease = await tx.query(
-    `select 1 from jobs where tenant_id = $1 and id = $2 and lease_token = $3
+    `select 1 from jobs where id = $1 and lease_token = $2
        and status = 'processing' for share`,
-    [job.tenantId, job.id, job.leaseToken],
+    [job.id, job.leaseToken],
   );
   if (lease.length === 0) throw leaseLost(job);
 }
@@ -138,9 +138,9 @@ export class Checkpoint {
       tx.query(
         `insert into call_pieces (tenant_id, call_id, seq, body)
          select $1, $2, $3, $4 from model_calls
-         where tenant_id = $1 and id = $2 and status = 'sent'
+         where id = $2 and status = 'sent'
          on conflict do nothing`,
-        [this.#tenantId, this.#callId, seq, body],
+        [tx.tenantId, this.#callId, seq, body],
       ),
     );
   }
@@ -154,20 +154,17 @@ export async function findAbandoned(
   const [row] = await tx.query<{ id: string; body: string }>(
     `select c.id, coalesce(string_agg(p.body, '' order by p.seq), '') as body
      from model_calls c left join call_pieces p on p.tenant_id = c.tenant_id and p.call_id = c.id
-     where c.tenant_id = $1 and c.job_id = $2 and c.status = 'sent'
+     where c.job_id = $1 and c.status = 'sent'
      group by c.id order by c.id desc limit 1`,
-    [job.tenantId, job.id],
+    [job.id],
   );
   return row && { callId: row.id, text: row.body };
 }
 
 /** Locks a call after the account that pays for it, the order of everyone who takes both locks. */
-export async function lockCall(tx: Transaction, tenantId: string, callId: string): Promise<void> {
-  await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
-  await tx.query('select 1 from model_calls where tenant_id = $1 and id = $2 for update', [
-    tenantId,
-    callId,
-  ]);
+export async function lockCall(tx: Transaction, callId: string): Promise<void> {
+  await tx.query('select lock_hold($1, $2, $3)', [tx.tenantId, callId, GENERATION]);
+  await tx.query('select 1 from model_calls where id = $1 for update', [callId]);
 }
 
 /** What a call brought, and what it is reckoned at. */
@@ -182,18 +179,16 @@ export type CallEnd = Pick<ModelResult, 'finishReason' | 'usage'> & {
 /** Notes what became of a call and posts its cost, in the transaction that saves its chunk. */
 export async function endCall(
   tx: Transaction,
-  tenantId: string,
   callId: string,
   contributionId: string,
   { usage, finishReason, model, price, responseId }: CallEnd,
 ): Promise<void> {
   const cost = price && costMicros(usage, price);
   await tx.query(
-    `update model_calls set status = $3, contribution_id = $4, finish_reason = $5,
-       input_tokens = $6, output_tokens = $7, cached_input_tokens = $8, usage_estimated = $9,
-       cost_micros = $10, finished_at = app_now() where tenant_id = $1 and id = $2`,
+    `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
+       input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
+       cost_micros = $9, finished_at = app_now() where id = $1`,
     [
-      tenantId,
       callId,
       finishReason === 'interrupted' ? 'cut' : 'received',
       contributionId,
@@ -206,7 +201,7 @@ export async function endCall(
     ],
   );
   const tokens = usage.inputTokens + usage.outputTokens;
-  const key = { tenantId, callId, purpose: GENERATION };
+  const key = { callId, purpose: GENERATION };
   const details = { model, price, usage, responseId };
   await postCall(tx, key, {
     usdMicros: cost ?? 0,
@@ -214,29 +209,25 @@ export async function endCall(
     estimated: usage.estimated,
     details,
   });
-  await dropPieces(tx, tenantId, callId);
+  await dropPieces(tx, callId);
 }
 
 /** Notes that a call brought nothing before its process died; its hold is voided. */
 export async function dropAbandoned(database: Database, job: Job, callId: string): Promise<void> {
-  const { tenantId } = job;
-  await database.asTenant(tenantId, async (tx) => {
+  await database.asTenant(job.tenantId, async (tx) => {
     await requireLease(tx, job);
-    await lockCall(tx, tenantId, callId);
+    await lockCall(tx, callId);
     const dropped = await tx.query(
       `update model_calls set status = 'failed', finish_reason = 'interrupted',
-         finished_at = app_now() where tenant_id = $1 and id = $2 and status = 'sent' returning id`,
-      [tenantId, callId],
+         finished_at = app_now() where id = $1 and status = 'sent' returning id`,
+      [callId],
     );
-    if (dropped.length > 0) await voidHold(tx, { tenantId, callId, purpose: GENERATION });
+    if (dropped.length > 0) await voidHold(tx, { callId, purpose: GENERATION });
   });
 }
 
-async function dropPieces(tx: Transaction, tenantId: string, callId: string): Promise<void> {
-  await tx.query('delete from call_pieces where tenant_id = $1 and call_id = $2', [
-    tenantId,
-    callId,
-  ]);
+async function dropPieces(tx: Transaction, callId: string): Promise<void> {
+  await tx.query('delete from call_pieces where call_id = $1', [callId]);
 }
 
 /** A call that brought no text, or one that cannot be saved. */
@@ -252,24 +243,22 @@ export type FailedCall = Pick<CallEnd, 'model' | 'price'> & {
  */
 export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
   const { callId, error, model, price } = failed;
-  const { tenantId } = job;
   const { usage, responseId } = error.details as { usage?: TokenUsage; responseId?: string | null };
   const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
   const cost = usage && price ? costMicros(usage, price) : null;
-  const key = { tenantId, callId, purpose: GENERATION };
-  await database.asTenant(tenantId, async (tx) => {
+  const key = { callId, purpose: GENERATION };
+  await database.asTenant(job.tenantId, async (tx) => {
     // Payers before calls, as everybody else who locks both.
-    await tx.query('select lock_hold($1, $2, $3)', [tenantId, callId, GENERATION]);
+    await tx.query('select lock_hold($1, $2, $3)', [tx.tenantId, callId, GENERATION]);
     const rows = await tx.query(
-      `update model_calls c set status = 'failed', error = $3, finished_at = app_now(),
-         input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, cost_micros = $8,
-         usage_estimated = $9
-       where c.tenant_id = $1 and c.id = $2 and c.status = 'sent' and exists (
-         select from jobs j where j.tenant_id = $1 and j.id = c.job_id
-           and (j.lease_token = $4 or is_over(j.status)))
+      `update model_calls c set status = 'failed', error = $2, finished_at = app_now(),
+         input_tokens = $4, output_tokens = $5, cached_input_tokens = $6, cost_micros = $7,
+         usage_estimated = $8
+       where c.id = $1 and c.status = 'sent' and exists (
+         select from jobs j where j.id = c.job_id
+           and (j.lease_token = $3 or is_over(j.status)))
        returning c.id`,
       [
-        tenantId,
         callId,
         cleanJson({ code: error.code, message: error.message }),
         job.leaseToken,
@@ -281,7 +270,7 @@ export async function failCall(database: Database, job: Job, failed: FailedCall)
       ],
     );
     if (rows.length === 0) return;
-    await dropPieces(tx, tenantId, callId);
+    await dropPieces(tx, callId);
     if (tokens === 0) return voidHold(tx, key);
     const details = { model, price, usage, responseId: responseId ?? null };
     await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: usage!.estimated, details });

@@ -27,7 +27,7 @@ export async function commitComputed(
 ): Promise<void> {
   const { planned, step } = assembly;
   const content = COMPUTE[step.compute!](assembly);
-  const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
+  const place = { sessionId: job.sessionId, jobId: job.id };
   await commit({
     write: async (tx) => {
       const text = JSON.stringify(content);

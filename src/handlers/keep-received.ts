@@ -16,26 +16,25 @@ export async function keepReceived(
   turn: Turn,
   config: ModelsConfig,
 ): Promise<void> {
-  const { tenantId, sessionId, id: jobId, chainId } = job;
+  const { sessionId, id: jobId, chainId } = job;
   const { callId } = turn;
   const { text, finishReason } = turn.result;
   const end = await reckonEnd(turn, config);
-  await database.asTenant(tenantId, async (tx) => {
-    await lockCall(tx, tenantId, callId);
+  await database.asTenant(job.tenantId, async (tx) => {
+    await lockCall(tx, callId);
     const [call] = await tx.query<{ status: string }>(
       `select c.status from model_calls c
        join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-       where c.tenant_id = $1 and c.id = $2 and c.contribution_id is null
+       where c.id = $1 and c.contribution_id is null
          and j.status = 'cancelled'`,
-      [tenantId, callId],
+      [callId],
     );
     if (!call) return;
-    const chunk = { tenantId, sessionId, jobId, chainId, text, finishReason };
+    const chunk = { sessionId, jobId, chainId, text, finishReason };
     const contributionId = await saveContribution(tx, chunk);
-    if (call.status === 'sent') return endCall(tx, tenantId, callId, contributionId, end);
+    if (call.status === 'sent') return endCall(tx, callId, contributionId, end);
     // Another session was short of money and had the hold settled from the checkpoints: it is paid.
-    await tx.query('update model_calls set contribution_id = $3 where tenant_id = $1 and id = $2', [
-      tenantId,
+    await tx.query('update model_calls set contribution_id = $2 where id = $1', [
       callId,
       contributionId,
     ]);

@@ -35,7 +35,7 @@ export async function loadInputs(
   const stage = process.stages.find((one) => one.key === planned.stage)!;
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const rivals = rivalsInput(process, step);
-  const letters = await readLetters(tx, session.tenantId, step, planned);
+  const letters = await readLetters(tx, step, planned);
   const loaded: (JobInput & Lineage)[] = [];
   for (const { name, ids } of planned.inputs) {
     const input = step.inputs.find((one) => one.name === name);
@@ -83,7 +83,6 @@ function nameSubject(
  */
 async function readLetters(
   tx: Transaction,
-  tenantId: string,
   step: Step,
   planned: PlannedJob,
 ): Promise<ReadonlyMap<string, string>> {
@@ -92,8 +91,8 @@ async function readLetters(
     .filter(({ name }) => headers.some((input) => input.name === name))
     .flatMap((input) => input.ids);
   const rows = await tx.query<{ inputs: PlannedInput[] }>(
-    'select inputs from documents where tenant_id = $1 and id = any ($2)',
-    [tenantId, ids],
+    'select inputs from documents where id = any ($1)',
+    [ids],
   );
   const several = rows.flatMap(({ inputs }) => inputs).filter((input) => input.ids.length > 1);
   return new Map(
@@ -125,14 +124,14 @@ async function loadOne(
   id: string,
   type: JobInput['type'],
 ): Promise<Loaded> {
-  const { process, tenantId } = session;
-  if (type === 'feedback') return loadFeedback(tx, tenantId, process, id);
-  if (type === 'project_resource') return loadResource(tx, tenantId, id);
+  const { process } = session;
+  if (type === 'feedback') return loadFeedback(tx, process, id);
+  if (type === 'project_resource') return loadResource(tx, id);
   const [row] = await tx.query<Row>(
     `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
        source_group, content, markdown_hash
-     from documents where tenant_id = $1 and id = $2`,
-    [tenantId, id],
+     from documents where id = $1`,
+    [id],
   );
   const at = process.stages.findIndex((one) => one.key === row!.stage_key);
   const order = `${String(at).padStart(3, '0')}/${row!.identity}`;
@@ -148,7 +147,7 @@ async function loadOne(
   // Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet.
   const body = documentText(process, stage, step, type, content as Record<string, unknown>);
   const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row!.inputs) : [];
-  const ownLabel = await findOwnLabel(tx, tenantId, laneId, rivals);
+  const ownLabel = await findOwnLabel(tx, laneId, rivals);
   // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
   const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
   const writer = session.lanes.find(({ id: lane }) => lane === row!.lane_id)?.model ?? '';
@@ -160,14 +159,13 @@ async function loadOne(
 
 async function findOwnLabel(
   tx: Transaction,
-  tenantId: string,
   laneId: string,
   rivals: readonly string[],
 ): Promise<string | undefined> {
   if (rivals.length < 2) return undefined;
   const [own] = await tx.query<{ id: string }>(
-    'select id from documents where tenant_id = $1 and id = any ($2) and lane_id = $3',
-    [tenantId, rivals, laneId],
+    'select id from documents where id = any ($1) and lane_id = $2',
+    [rivals, laneId],
   );
   return own && optionLabel(rivals.indexOf(own.id));
 }
@@ -179,17 +177,12 @@ type FeedbackRow = {
   body: string;
 };
 
-async function loadFeedback(
-  tx: Transaction,
-  tenantId: string,
-  process: Process,
-  id: string,
-): Promise<Loaded> {
+async function loadFeedback(tx: Transaction, process: Process, id: string): Promise<Loaded> {
   const [row] = await tx.query<FeedbackRow>(
     `select f.stage_key, d.document_key, f.question, f.body from feedback f
      left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
-     where f.tenant_id = $1 and f.id = $2`,
-    [tenantId, id],
+     where f.id = $1`,
+    [id],
   );
   const { stage_key, document_key, question, body } = row!;
   const stage = process.stages.find((one) => one.key === stage_key)!;
@@ -205,10 +198,10 @@ async function loadFeedback(
   };
 }
 
-async function loadResource(tx: Transaction, tenantId: string, id: string): Promise<Loaded> {
+async function loadResource(tx: Transaction, id: string): Promise<Loaded> {
   const [row] = await tx.query<{ kind: string; name: string; blob_hash: string }>(
-    'select kind, name, blob_hash from resources where tenant_id = $1 and id = $2',
-    [tenantId, id],
+    'select kind, name, blob_hash from resources where id = $1',
+    [id],
   );
   const text = await readBlob(tx, row!.blob_hash);
   const order = `000/${row!.kind}/${row!.name}`;

@@ -61,10 +61,10 @@ export type ChainView = {
 
 /** Reads a chain's texts, its inputs and what its next request is made of. */
 export async function readChain(tx: Transaction, job: Job): Promise<ChainView> {
-  const { tenantId, sessionId } = job;
+  const { sessionId } = job;
   const payload = job.payload as unknown as ExecutePayload;
   const { planned } = payload;
-  const session = await readSession(tx, tenantId, sessionId);
+  const session = await readSession(tx, sessionId);
   const stage = session.process.stages.find((one) => one.key === planned.stage)!;
   const step = stage.steps.find((one) => one.key === planned.step)!;
   const chunks = await readChunks(tx, job);
@@ -80,38 +80,38 @@ export async function readChain(tx: Transaction, job: Job): Promise<ChainView> {
     model: session.lanes.find((lane) => lane.id === planned.laneId)!.model,
     turn: nextTurn(standing),
   };
-  const sourceModel = (await findSourceModel(tx, job, planned)) ?? assembly.model;
+  const sourceModel = (await findSourceModel(tx, planned)) ?? assembly.model;
   return { assembly, sourceModel, standing, chunks, abandoned: await findAbandoned(tx, job) };
 }
 
 /** Whoever began the lineage: for a critique the participant whose proposal it is about. */
-async function findSourceModel(tx: Transaction, job: Job, { sourceGroup }: PlannedJob) {
+async function findSourceModel(tx: Transaction, { sourceGroup }: PlannedJob) {
   const [row] = await tx.query<{ model: string }>(
     `select l.model from contributions c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
      join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
-     where c.tenant_id = $1 and c.id = $2`,
-    [job.tenantId, sourceGroup],
+     where c.id = $1`,
+    [sourceGroup],
   );
   return row?.model;
 }
 
-async function readChunks(tx: Transaction, { tenantId, chainId }: Job): Promise<Chunk[]> {
+async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
   return tx.query<Chunk>(
     `select c.id, c.job_id as "jobId", c.ordinal, c.finish_reason as "finishReason",
        b.body as text
      from contributions c
      join blobs b on b.tenant_id = c.tenant_id and b.hash = c.blob_hash
-     where c.tenant_id = $1 and c.chain_id = $2 order by c.ordinal`,
-    [tenantId, chainId],
+     where c.chain_id = $1 order by c.ordinal`,
+    [chainId],
   );
 }
 
 async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): Promise<string> {
   const [seed] = await tx.query<{ markdown_hash: string }>(
-    `select markdown_hash from documents where tenant_id = $1 and session_id = $2
-       and kind = 'seed_prompt' and stage_key = $3 and iteration = $4`,
-    [job.tenantId, job.sessionId, planned.stage, planned.iteration],
+    `select markdown_hash from documents where session_id = $1
+       and kind = 'seed_prompt' and stage_key = $2 and iteration = $3`,
+    [job.sessionId, planned.stage, planned.iteration],
   );
   return readBlob(tx, seed!.markdown_hash);
 }

@@ -27,10 +27,10 @@ export function createPlanHandler(database: Database): JobHandler {
 async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stage } = job.payload as StagePayload;
   const { session, roots, losses, excused } = await database.asTenant(job.tenantId, async (tx) => {
-    const session = await readSession(tx, job.tenantId, job.sessionId);
+    const session = await readSession(tx, job.sessionId);
     const roots = await tx.query<{ lane_id: string; status: string }>(
-      'select lane_id, status from jobs where tenant_id = $1 and parent_job_id = $2 and counts',
-      [job.tenantId, job.id],
+      'select lane_id, status from jobs where parent_job_id = $1 and counts',
+      [job.id],
     );
     const stageLanes = await readStageLanes(tx, session);
     return { session, roots, ...(await readLosses(tx, session, stageLanes)) };
@@ -58,7 +58,7 @@ async function planStage(database: Database, { job, commit }: JobContext): Promi
 /** Plans the steps of a lane that can run now; waits for other lanes where it must. */
 async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
   const view = await database.asTenant(job.tenantId, async (tx) => {
-    const session = await readSession(tx, job.tenantId, job.sessionId);
+    const session = await readSession(tx, job.sessionId);
     const stageLanes = await readStageLanes(tx, session);
     return {
       session,
@@ -107,8 +107,8 @@ type LaneView = {
 /** The brief's hash: labels on ballots are the same in every run of one brief. */
 async function readLabelSeed(tx: Transaction, session: SessionView): Promise<string> {
   const [row] = await tx.query<{ seed: string }>(
-    'select brief_hash as seed from projects where tenant_id = $1 and id = $2',
-    [session.tenantId, session.projectId],
+    'select brief_hash as seed from projects where id = $1',
+    [session.projectId],
   );
   return row!.seed;
 }

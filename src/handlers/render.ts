@@ -31,15 +31,15 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
 /** RENDER jobs: the Markdown of a document, with the facts of its making before it. */
 export function createRenderHandler(database: Database): JobHandler {
   return async ({ job, commit }) => {
-    const { tenantId, sessionId } = job;
+    const { sessionId } = job;
     const identity = job.payload['identity'] as string;
-    const { session, row, usage } = await database.asTenant(tenantId, async (tx) => {
+    const { session, row, usage } = await database.asTenant(job.tenantId, async (tx) => {
       const [row] = await tx.query<DocumentRow>(
         `select id, stage_key, step_key, document_key, iteration, version, lane_id,
            content, missing
-         from documents where tenant_id = $1 and session_id = $2 and identity = $3
+         from documents where session_id = $1 and identity = $2
            and not superseded`,
-        [tenantId, sessionId, identity],
+        [sessionId, identity],
       );
       const [usage] = await tx.query<{
         calls: number;
@@ -50,11 +50,11 @@ export function createRenderHandler(database: Database): JobHandler {
         `select count(*) as calls, sum(input_tokens)::float8 as input,
            sum(output_tokens)::float8 as output, sum(cost_micros)::float8 as cost
          from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-         where c.tenant_id = $1 and j.chain_id = (select chain_id from jobs
-           where tenant_id = $1 and id = $2)`,
-        [tenantId, job.parentId],
+         where j.chain_id = (select chain_id from jobs
+           where id = $1)`,
+        [job.parentId],
       );
-      return { session: await readSession(tx, tenantId, sessionId), row: row!, usage: usage! };
+      return { session: await readSession(tx, sessionId), row: row!, usage: usage! };
     });
     const stage = session.process.stages.find((one) => one.key === row.stage_key)!;
     const step = stage.steps.find((one) => one.key === row.step_key)!;
@@ -76,11 +76,7 @@ export function createRenderHandler(database: Database): JobHandler {
     await commit({
       write: async (tx) => {
         const blob = await saveBlob(tx, text);
-        await tx.query('update documents set markdown_hash = $3 where tenant_id = $1 and id = $2', [
-          tenantId,
-          row.id,
-          blob,
-        ]);
+        await tx.query('update documents set markdown_hash = $2 where id = $1', [row.id, blob]);
       },
     });
   };

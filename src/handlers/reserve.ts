@@ -57,7 +57,10 @@ export async function reserveCall(
     } else if (held.outcome !== 'wait') {
       const pause = gateOf(held);
       const shortage = shortageOf(held);
-      await commit({ write: (tx) => noteShortage(tx, job, pause, shortage), next: { pause } });
+      await commit({
+        write: (tx) => noteShortage(tx, job.sessionId, pause, shortage),
+        next: { pause },
+      });
       return null;
     } else {
       if (elapsedMs() - since > PATIENCE_MS) throw busy();

@@ -35,12 +35,12 @@ export async function settleTurn(
   const { view, callId, result } = turn;
   const { verdict, first: begun } = judgeTurn(turn);
   const end = await reckonEnd(turn, config);
-  const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
+  const place = { sessionId: job.sessionId, jobId: job.id };
   await commit({
     write: async (tx) => {
       const { text, finishReason } = result;
       const id = await saveContribution(tx, { ...place, chainId: job.chainId, text, finishReason });
-      await endCall(tx, job.tenantId, callId, id, end);
+      await endCall(tx, callId, id, end);
       if (verdict.kind !== 'document') return;
       const { planned } = view.assembly;
       const first = begun ?? id;

@@ -21,7 +21,7 @@ export async function closeStage(
   if (session.reviewStages || gate) {
     return rest(tx, session, 'review');
   }
-  await openStage(tx, { tenantId: session.tenantId, sessionId: session.id, stageKey: next });
+  await openStage(tx, session.id, next);
 }
 
 /** The stage after the named one; undefined after the last. */
@@ -37,8 +37,8 @@ async function nextUnopened(
   stageKey: string,
 ): Promise<string | undefined> {
   const opened = await tx.query<{ stage_key: string }>(
-    'select stage_key from stage_runs where tenant_id = $1 and session_id = $2 and iteration = $3',
-    [session.tenantId, session.id, session.iteration],
+    'select stage_key from stage_runs where session_id = $1 and iteration = $2',
+    [session.id, session.iteration],
   );
   let next = nextStage(session, stageKey);
   while (next !== undefined && opened.some((run) => run.stage_key === next)) {
@@ -52,29 +52,25 @@ async function rest(
   session: SessionView,
   awaiting: 'review' | 'until',
 ): Promise<void> {
-  await tx.query(
-    `update sessions set status = 'awaiting_review', awaiting = $3
-     where tenant_id = $1 and id = $2`,
-    [session.tenantId, session.id, awaiting],
-  );
+  await tx.query(`update sessions set status = 'awaiting_review', awaiting = $2 where id = $1`, [
+    session.id,
+    awaiting,
+  ]);
 }
 
 /** A person may have chosen another lane while the result was written: then it writes its own. */
-async function completeOrReopen(tx: Transaction, { tenantId, id }: SessionView): Promise<void> {
-  const session = await readSession(tx, tenantId, id);
+async function completeOrReopen(tx: Transaction, { id }: SessionView): Promise<void> {
+  const session = await readSession(tx, id);
   const owed = await findOwedStage(tx, session);
   if (owed !== undefined) return reopenStage(tx, session, owed);
-  await tx.query(`update sessions set status = 'completed' where tenant_id = $1 and id = $2`, [
-    tenantId,
-    id,
-  ]);
+  await tx.query(`update sessions set status = 'completed' where id = $1`, [id]);
 }
 
 /** A person has looked at the stage: the next one begins. */
 export async function approveStage(database: Database, tenantId: string, sessionId: string) {
   await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, tenantId, sessionId);
-    const session = await readSession(tx, tenantId, sessionId);
+    await lockSession(tx, sessionId);
+    const session = await readSession(tx, sessionId);
     if (session.status !== 'awaiting_review') {
       throw new DialecticError('conflict', `The session is ${session.status}; nothing to approve.`);
     }
@@ -83,16 +79,16 @@ export async function approveStage(database: Database, tenantId: string, session
       throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
     }
     const stageKey = nextStage(session, await lastStage(tx, session))!;
-    await openStage(tx, { tenantId, sessionId, stageKey });
+    await openStage(tx, sessionId, stageKey);
   });
 }
 
 /** The stage that was opened last in this pass. */
 export async function lastStage(tx: Transaction, session: SessionView): Promise<string> {
   const [last] = await tx.query<{ stage_key: string }>(
-    `select stage_key from stage_runs where tenant_id = $1 and session_id = $2
-       and iteration = $3 order by created_at desc, id desc limit 1`,
-    [session.tenantId, session.id, session.iteration],
+    `select stage_key from stage_runs where session_id = $1
+       and iteration = $2 order by created_at desc, id desc limit 1`,
+    [session.id, session.iteration],
   );
   return last!.stage_key;
 }
@@ -100,31 +96,24 @@ export async function lastStage(tx: Transaction, session: SessionView): Promise<
 /** Another pass over the whole process, which reads what this one left. */
 export async function iterateSession(database: Database, tenantId: string, sessionId: string) {
   await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, tenantId, sessionId);
-    const session = await readSession(tx, tenantId, sessionId);
+    await lockSession(tx, sessionId);
+    const session = await readSession(tx, sessionId);
     if (session.status !== 'completed' && session.awaiting !== 'until') {
       throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
     }
     await tx.query(
       `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
          vote = null
-       where tenant_id = $1 and id = $2`,
-      [tenantId, sessionId],
+       where id = $1`,
+      [sessionId],
     );
     const stageKey = session.process.stages[0]!.key;
-    await openStage(tx, { tenantId, sessionId, stageKey });
+    await openStage(tx, sessionId, stageKey);
   });
 }
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */
-export async function lockSession(
-  tx: Transaction,
-  tenantId: string,
-  sessionId: string,
-): Promise<void> {
+export async function lockSession(tx: Transaction, sessionId: string): Promise<void> {
   // Workers that insert jobs hold key share locks on the row, which `for update` would wait for.
-  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
-    tenantId,
-    sessionId,
-  ]);
+  await tx.query('select 1 from sessions where id = $1 for no key update', [sessionId]);
 }

@@ -36,8 +36,7 @@ export type Vote = {
  */
 export async function converge(tx: Transaction, session: SessionView): Promise<void> {
   const vote = await holdVote(tx, session);
-  await tx.query('update sessions set vote = $3 where tenant_id = $1 and id = $2', [
-    session.tenantId,
+  await tx.query('update sessions set vote = $2 where id = $1', [
     session.id,
     vote && JSON.stringify(vote),
   ]);
@@ -77,9 +76,9 @@ async function readBallots(
   const { stage, documentKey } = convergence.ballots;
   const rows = await tx.query<{ lane_id: string; content: unknown; inputs: PlannedInput[] }>(
     `select lane_id, content, inputs from documents
-     where tenant_id = $1 and session_id = $2 and iteration = $3 and stage_key = $4
-       and document_key = $5 and not superseded`,
-    [session.tenantId, session.id, session.iteration, stage, documentKey],
+     where session_id = $1 and iteration = $2 and stage_key = $3
+       and document_key = $4 and not superseded`,
+    [session.id, session.iteration, stage, documentKey],
   );
   const owners = await candidateOwners(tx, session, convergence);
   const byLane = new Map(rows.map((row) => [row.lane_id, row]));
@@ -105,9 +104,9 @@ async function candidateOwners(
   { candidates }: Convergence,
 ): Promise<Map<string, string>> {
   const rows = await tx.query<{ id: string; lane_id: string }>(
-    `select id, lane_id from documents where tenant_id = $1 and session_id = $2
-       and iteration = $3 and stage_key = $4 and document_key = $5`,
-    [session.tenantId, session.id, session.iteration, candidates.stage, candidates.documentKey],
+    `select id, lane_id from documents where session_id = $1
+       and iteration = $2 and stage_key = $3 and document_key = $4`,
+    [session.id, session.iteration, candidates.stage, candidates.documentKey],
   );
   return new Map(rows.map((row) => [row.id, row.lane_id]));
 }
@@ -139,8 +138,8 @@ async function saveChoice(
 ): Promise<void> {
   // A person may have chosen since the session was read; only a person changes that.
   await tx.query(
-    `update sessions set chosen_lane_id = $3, chosen_by = $4 where tenant_id = $1 and id = $2
-       and ($4 = 'person' or chosen_by is distinct from 'person')`,
-    [session.tenantId, session.id, laneId, by],
+    `update sessions set chosen_lane_id = $2, chosen_by = $3 where id = $1
+       and ($3 = 'person' or chosen_by is distinct from 'person')`,
+    [session.id, laneId, by],
   );
 }

@@ -20,8 +20,8 @@ export async function readCalls(tx: Transaction, session: SessionView) {
      join contributions c on c.tenant_id = m.tenant_id and c.id = m.contribution_id
      join blobs a on a.tenant_id = c.tenant_id and a.hash = c.blob_hash
      join blobs p on p.tenant_id = m.tenant_id and p.hash = m.request_hash
-     where m.tenant_id = $1 and m.session_id = $2 order by c.ordinal`,
-    [session.tenantId, session.id],
+     where m.session_id = $1 order by c.ordinal`,
+    [session.id],
   );
   return Map.groupBy(rows, (row) => row.chain_id);
 }

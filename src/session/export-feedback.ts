@@ -25,8 +25,8 @@ export async function addFeedbackFiles(
     `select f.iteration, f.stage_key, f.document_id, f.question, f.body, f.created_at,
        r.stage_key as read_stage, r.iteration as read_iteration
      from feedback f left join stage_runs r on r.tenant_id = f.tenant_id and r.id = f.stage_run_id
-     where f.tenant_id = $1 and f.session_id = $2 order by f.created_at, f.id`,
-    [session.tenantId, session.id],
+     where f.session_id = $1 order by f.created_at, f.id`,
+    [session.id],
   );
   for (const row of rows) {
     const path = pathOf(session, row, works);

@@ -92,13 +92,13 @@ export async function exportSession(
 
 /** The other sessions of the project, the oldest first. */
 async function readSiblings(tx: Transaction, session: SessionView): Promise<SessionView[]> {
-  const { tenantId, projectId, id } = session;
+  const { projectId, id } = session;
   const rows = await tx.query<{ id: string }>(
-    `select id from sessions where tenant_id = $1 and project_id = $2 and id <> $3
+    `select id from sessions where project_id = $1 and id <> $2
      order by created_at, id`,
-    [tenantId, projectId, id],
+    [projectId, id],
   );
-  return Promise.all(rows.map((row) => readSession(tx, tenantId, row.id)));
+  return Promise.all(rows.map((row) => readSession(tx, row.id)));
 }
 
 /** Adds what one session has made: its prompts, answers and documents. */
@@ -216,11 +216,11 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
        select k.chain_id, sum(m.cost_micros)::float8 as cost,
          bool_and(m.cost_micros is not null or m.status = 'failed') as known
        from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id
-       where m.tenant_id = $1 and m.session_id = $2 group by k.chain_id
+       where m.session_id = $1 group by k.chain_id
      ) c on c.chain_id = j.chain_id
-     where d.tenant_id = $1 and d.session_id = $2 and not d.superseded
+     where d.session_id = $1 and not d.superseded
      order by d.iteration, d.identity`,
-    [session.tenantId, session.id],
+    [session.id],
   );
 }
 
@@ -263,16 +263,13 @@ async function addProject(
   files: Map<string, string>,
   missing: readonly Loss[],
 ) {
-  const { tenantId, projectId, process } = session;
+  const { projectId, process } = session;
   const [project] = await tx.query<{
     name: string;
     domain: string | null;
     brief_hash: string;
     overlay: Overlay | null;
-  }>('select name, domain, brief_hash, overlay from projects where tenant_id = $1 and id = $2', [
-    tenantId,
-    projectId,
-  ]);
+  }>('select name, domain, brief_hash, overlay from projects where id = $1', [projectId]);
   const { name, domain, brief_hash, overlay } = project!;
   files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, brief_hash));
   const settings = {
@@ -287,9 +284,9 @@ async function addProject(
   const path = constructPath({ kind: 'project_settings' });
   files.set(path, `${JSON.stringify(settings, null, 2)}\n`);
   const resources = await tx.query<{ kind: string; name: string; blob_hash: string }>(
-    `select kind, name, blob_hash from resources where tenant_id = $1 and project_id = $2
+    `select kind, name, blob_hash from resources where project_id = $1
      order by id`,
-    [tenantId, projectId],
+    [projectId],
   );
   const free = createFreeNames();
   for (const resource of resources) {

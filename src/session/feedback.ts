@@ -27,11 +27,10 @@ export type GivenFeedback = { readonly id: string; readonly readBy: FeedbackRead
 /** Notes what a person says, or refuses what no prompt of this session would ever hold. */
 export async function addFeedback(
   tx: Transaction,
-  place: Pick<SessionView, 'tenantId' | 'id'>,
+  sessionId: string,
   feedback: NewFeedback,
 ): Promise<GivenFeedback> {
-  const { tenantId } = place;
-  const session = await readLocked(tx, place);
+  const session = await readLocked(tx, sessionId);
   if (feedback.text.trim() === '') {
     throw new DialecticError('usage_invalid', 'The feedback is empty; give it a text.');
   }
@@ -45,7 +44,7 @@ export async function addFeedback(
        (tenant_id, id, session_id, iteration, stage_key, document_id, question, body)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      tenantId,
+      tx.tenantId,
       id,
       session.id,
       session.iteration,
@@ -59,15 +58,9 @@ export async function addFeedback(
 }
 
 /** A stage that opens takes up what was given before: giving and opening must not overlap. */
-export async function readLocked(
-  tx: Transaction,
-  { tenantId, id }: Pick<SessionView, 'tenantId' | 'id'>,
-): Promise<SessionView> {
-  await tx.query('select 1 from sessions where tenant_id = $1 and id = $2 for no key update', [
-    tenantId,
-    id,
-  ]);
-  return readSession(tx, tenantId, id);
+export async function readLocked(tx: Transaction, id: string): Promise<SessionView> {
+  await tx.query('select 1 from sessions where id = $1 for no key update', [id]);
+  return readSession(tx, id);
 }
 
 function requireStage({ process }: SessionView, key: string): string {
@@ -107,13 +100,13 @@ export async function findReading(
 /** The first stage that still opens in this pass and is not before the one that is spoken of. */
 async function nextStage(
   tx: Transaction,
-  { tenantId, id, process, iteration, status }: SessionView,
+  { id, process, iteration, status }: SessionView,
   stageKey: string,
 ): Promise<string | undefined> {
   if (status === 'completed') return undefined;
   const opened = await tx.query<{ stage_key: string }>(
-    'select stage_key from stage_runs where tenant_id = $1 and session_id = $2 and iteration = $3',
-    [tenantId, id, iteration],
+    'select stage_key from stage_runs where session_id = $1 and iteration = $2',
+    [id, iteration],
   );
   const order = promptedStages(process).map((stage) => stage.key);
   const last = Math.max(-1, ...opened.map((run) => order.indexOf(run.stage_key)));
@@ -126,7 +119,7 @@ async function nextStage(
  */
 export async function takeUpFeedback(
   tx: Transaction,
-  { tenantId, id, process, iteration }: SessionView,
+  { id, process, iteration }: SessionView,
   stageKey: string,
   stageRunId: string,
 ): Promise<void> {
@@ -134,9 +127,9 @@ export async function takeUpFeedback(
   if (!order.includes(stageKey)) return;
   const upToHere = order.slice(0, order.indexOf(stageKey) + 1);
   await tx.query(
-    `update feedback set stage_run_id = $3
-     where tenant_id = $1 and session_id = $2 and stage_run_id is null
-       and ((iteration = $4 and stage_key = any($5)) or (iteration < $4 and stage_key = $6))`,
-    [tenantId, id, stageRunId, iteration, upToHere, stageKey],
+    `update feedback set stage_run_id = $2
+     where session_id = $1 and stage_run_id is null
+       and ((iteration = $3 and stage_key = any($4)) or (iteration < $3 and stage_key = $5))`,
+    [id, stageRunId, iteration, upToHere, stageKey],
   );
 }

@@ -163,10 +163,10 @@ function readFailedJobs(tx: Transaction, session: SessionView): Promise<FailedJo
      from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      join jobs p on p.tenant_id = j.tenant_id and p.id = j.parent_job_id
-     where j.tenant_id = $1 and j.session_id = $2 and r.iteration = $3 and j.counts
+     where j.session_id = $1 and r.iteration = $2 and j.counts
        and not j.continued and j.lane_id is not null
        and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
      order by j.seq`,
-    [session.tenantId, session.id, session.iteration],
+    [session.id, session.iteration],
   );
 }

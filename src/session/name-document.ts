@@ -97,7 +97,7 @@ const LEAST_OF_AN_ID = 4;
 const endsWith = (row: Row, wanted: string): boolean =>
   wanted.length >= LEAST_OF_AN_ID && row.id.endsWith(wanted.toLowerCase());
 
-function readDocuments(tx: Transaction, { tenantId, id }: SessionView): Promise<Row[]> {
+function readDocuments(tx: Transaction, { id }: SessionView): Promise<Row[]> {
   return tx.query<Row>(
     `select d.id, d.stage_key as stage, d.document_key as key, l.ordinal as lane, d.iteration,
        d.superseded, d.identity, (
@@ -106,8 +106,8 @@ function readDocuments(tx: Transaction, { tenantId, id }: SessionView): Promise<
          where o.tenant_id = d.tenant_id and o.session_id = d.session_id
            and o.contribution_id = d.source_group) as origin
      from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
-     where d.tenant_id = $1 and d.session_id = $2 and d.document_key is not null
+     where d.session_id = $1 and d.document_key is not null
      order by d.iteration, d.identity`,
-    [tenantId, id],
+    [id],
   );
 }

@@ -19,19 +19,19 @@ type ProjectRow = {
 };
 
 /** A project by its name, its id or the end of it. */
-export async function findProject(tx: Transaction, tenantId: string, wanted: string) {
-  const rows = await projectsCalled(tx, tenantId, wanted);
+export async function findProject(tx: Transaction, wanted: string) {
+  const rows = await projectsCalled(tx, wanted);
   if (rows.length === 1) return rows[0]!.id;
   if (rows.length > 1) throw ambiguous(wanted, rows);
   throw new DialecticError('not_found', `There is no project ${wanted}. See: dialectic list`);
 }
 
-const projectsCalled = (tx: Transaction, tenantId: string, wanted: string) =>
+const projectsCalled = (tx: Transaction, wanted: string) =>
   tx.query<ProjectRow>(
     `select id, name, domain, brief_hash, overlay from projects
-     where tenant_id = $1 and (name = $2 or right(id::text, greatest(8, length($2))) = $2)
+     where (name = $1 or right(id::text, greatest(8, length($1))) = $1)
      order by created_at`,
-    [tenantId, wanted],
+    [wanted],
   );
 
 /**
@@ -41,16 +41,16 @@ const projectsCalled = (tx: Transaction, tenantId: string, wanted: string) =>
  */
 export async function placeRun(tx: Transaction, run: NewRun): Promise<PlacedRun> {
   if (!run.project) return { ...run, projectId: null };
-  const { tenantId, project: wanted } = run;
+  const wanted = run.project;
   // Two runs that start together with one new name share one project.
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 2))', [
-    `${tenantId}/${wanted}`,
+    `${tx.tenantId}/${wanted}`,
   ]);
-  const rows = await projectsCalled(tx, tenantId, wanted);
+  const rows = await projectsCalled(tx, wanted);
   if (rows.length > 1) throw ambiguous(wanted, rows);
   const [project] = rows;
   if (!project) return { ...run, name: wanted, projectId: null };
-  const resources = await readResources(tx, tenantId, project.id);
+  const resources = await readResources(tx, project.id);
   refuseChanges(run, project, resources);
   return {
     ...run,
@@ -90,12 +90,12 @@ function ambiguous(wanted: string, rows: readonly ProjectRow[]): DialecticError 
   return new DialecticError('usage_invalid', message, { details: { projects: ids } });
 }
 
-async function readResources(tx: Transaction, tenantId: string, projectId: string) {
+async function readResources(tx: Transaction, projectId: string) {
   return tx.query<NewResource>(
     `select r.kind, r.name, b.body as text from resources r
      join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
-     where r.tenant_id = $1 and r.project_id = $2 order by r.kind, r.name, r.id`,
-    [tenantId, projectId],
+     where r.project_id = $1 order by r.kind, r.name, r.id`,
+    [projectId],
   );
 }
 
@@ -106,7 +106,7 @@ export async function saveProject(tx: Transaction, run: NewRun): Promise<string>
     `insert into projects (tenant_id, id, name, domain, brief_hash, overlay)
      values ($1, $2, $3, $4, $5, $6)`,
     [
-      run.tenantId,
+      tx.tenantId,
       id,
       run.name,
       run.domain ?? null,
@@ -119,7 +119,7 @@ export async function saveProject(tx: Transaction, run: NewRun): Promise<string>
     await tx.query(
       `insert into resources (tenant_id, id, project_id, kind, name, blob_hash)
        values ($1, $2, $3, $4, $5, $6)`,
-      [run.tenantId, newId(), id, resource.kind, resource.name, blob],
+      [tx.tenantId, newId(), id, resource.kind, resource.name, blob],
     );
   }
   return id;

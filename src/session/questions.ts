@@ -99,11 +99,11 @@ async function readNewest(tx: Transaction, session: SessionView): Promise<Row[]>
     `select d.id, d.stage_key as stage, d.step_key as step, d.document_key as key,
        l.ordinal as lane, d.iteration, d.content
      from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
-     where d.tenant_id = $1 and d.session_id = $2 and d.kind = 'document' and not d.superseded
+     where d.session_id = $1 and d.kind = 'document' and not d.superseded
        and d.iteration = (select max(o.iteration) from documents o where o.tenant_id = d.tenant_id
          and o.session_id = d.session_id and o.stage_key = d.stage_key and o.kind = 'document')
      order by l.ordinal, d.identity`,
-    [session.tenantId, session.id],
+    [session.id],
   );
   const order = session.process.stages.map(({ key }) => key);
   return rows.toSorted((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage));
@@ -112,8 +112,8 @@ async function readNewest(tx: Transaction, session: SessionView): Promise<Row[]>
 async function readAnswers(tx: Transaction, session: SessionView): Promise<Map<string, string[]>> {
   const rows = await tx.query<{ question: string; body: string }>(
     `select question, body from feedback
-     where tenant_id = $1 and session_id = $2 and question is not null order by created_at, id`,
-    [session.tenantId, session.id],
+     where session_id = $1 and question is not null order by created_at, id`,
+    [session.id],
   );
   const answers = new Map<string, string[]>();
   for (const { question, body } of rows) {
@@ -135,10 +135,10 @@ export type NewAnswer = {
 /** Answers a question for every stage that asks it; refuses what no document asks. */
 export async function answerQuestion(
   tx: Transaction,
-  place: Pick<SessionView, 'tenantId' | 'id'>,
+  sessionId: string,
   answer: NewAnswer,
 ): Promise<{ readonly question: Question; readonly given: readonly GivenFeedback[] }> {
-  const session = await readLocked(tx, place);
+  const session = await readLocked(tx, sessionId);
   const all = await readQuestions(tx, session);
   const question = findQuestion(all, answer);
   const given: GivenFeedback[] = [];
@@ -149,7 +149,7 @@ export async function answerQuestion(
     if (taken.has(`${iteration}/${stage}`)) continue;
     taken.add(`${iteration}/${stage}`);
     const piece = { stageKey, question: question.question, text: answer.text };
-    given.push(await addFeedback(tx, place, piece));
+    given.push(await addFeedback(tx, sessionId, piece));
   }
   return { question, given };
 }

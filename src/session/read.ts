@@ -14,7 +14,6 @@ export type SessionLane = { readonly id: string; readonly ordinal: number; reado
 
 /** A session with what every part of the flow needs to know of it. */
 export type SessionView = {
-  readonly tenantId: string;
   readonly id: string;
   readonly status: string;
   /** Why it rests between two stages: for a person's review, or because `untilStage` is reached. */
@@ -55,24 +54,19 @@ type SessionRow = {
   recipe_hash: string;
 };
 
-export async function readSession(
-  tx: Transaction,
-  tenantId: string,
-  id: string,
-): Promise<SessionView> {
+export async function readSession(tx: Transaction, id: string): Promise<SessionView> {
   const [row] = await tx.query<SessionRow>(
     `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
        writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash
-     from sessions where tenant_id = $1 and id = $2 and recipe_hash is not null`,
-    [tenantId, id],
+     from sessions where id = $1 and recipe_hash is not null`,
+    [id],
   );
   if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
   const lanes = await tx.query<SessionLane>(
-    'select id, ordinal, model from lanes where tenant_id = $1 and session_id = $2 order by ordinal',
-    [tenantId, id],
+    'select id, ordinal, model from lanes where session_id = $1 order by ordinal',
+    [id],
   );
   return {
-    tenantId,
     id,
     status: row.status,
     awaiting: row.status === 'awaiting_review' ? (row.awaiting ?? 'review') : null,
@@ -87,7 +81,7 @@ export async function readSession(
     chosenLaneId: row.chosen_lane_id,
     chosenBy: row.chosen_by,
     vote: row.vote,
-    process: await loadRecipe(tx, tenantId, row.recipe_hash),
+    process: await loadRecipe(tx, row.recipe_hash),
     lanes,
     overlay: row.overlay,
   };
@@ -95,21 +89,18 @@ export async function readSession(
 
 /** What every prompt of a session may use. */
 export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
-  const { tenantId, projectId, process } = session;
+  const { projectId, process } = session;
   const [project] = await tx.query<{
     name: string;
     domain: string | null;
     brief_hash: string;
     overlay: Overlay | null;
-  }>('select name, domain, brief_hash, overlay from projects where tenant_id = $1 and id = $2', [
-    tenantId,
-    projectId,
-  ]);
+  }>('select name, domain, brief_hash, overlay from projects where id = $1', [projectId]);
   const rows = await tx.query<{ kind: ResourceKind; name: string; body: string }>(
     `select r.kind, r.name, b.body from resources r
      join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
-     where r.tenant_id = $1 and r.project_id = $2 order by r.kind, r.name, r.id`,
-    [tenantId, projectId],
+     where r.project_id = $1 order by r.kind, r.name, r.id`,
+    [projectId],
   );
   const resources: Partial<Record<ResourceKind, string>> = {};
   for (const { kind, body } of rows) {

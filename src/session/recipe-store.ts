@@ -8,44 +8,36 @@ const known = new Map<string, Process>();
 const KEEP = 50;
 
 /** Stores a process by content: stages that are there already are shared. Returns its hash. */
-export async function saveRecipe(
-  tx: Transaction,
-  tenantId: string,
-  process: Process,
-): Promise<string> {
+export async function saveRecipe(tx: Transaction, process: Process): Promise<string> {
   const { hash, manifest, stages } = versionOf(process);
   for (const [stageHash, stage] of Object.entries(stages)) {
     await tx.query(
       `insert into recipe_stages (tenant_id, hash, body) values ($1, $2, $3)
        on conflict do nothing`,
-      [tenantId, stageHash, JSON.stringify(stage)],
+      [tx.tenantId, stageHash, JSON.stringify(stage)],
     );
   }
   await tx.query(
     `insert into recipe_versions (tenant_id, hash, process_key, manifest)
      values ($1, $2, $3, $4) on conflict do nothing`,
-    [tenantId, hash, process.key, JSON.stringify(manifest)],
+    [tx.tenantId, hash, process.key, JSON.stringify(manifest)],
   );
   return hash;
 }
 
 /** Puts a stored version together again. */
-export async function loadRecipe(
-  tx: Transaction,
-  tenantId: string,
-  hash: string,
-): Promise<Process> {
-  const place = `${tenantId}/${hash}`;
+export async function loadRecipe(tx: Transaction, hash: string): Promise<Process> {
+  const place = `${tx.tenantId}/${hash}`;
   const found = known.get(place);
   if (found) return found;
   const [version] = await tx.query<{ manifest: ProcessManifest }>(
-    'select manifest from recipe_versions where tenant_id = $1 and hash = $2',
-    [tenantId, hash],
+    'select manifest from recipe_versions where hash = $1',
+    [hash],
   );
   if (!version) throw new DialecticError('not_found', `No recipe has the version ${hash}.`);
   const rows = await tx.query<{ hash: string; body: Stage }>(
-    'select hash, body from recipe_stages where tenant_id = $1 and hash = any ($2)',
-    [tenantId, version.manifest.stages.map((stage) => stage.hash)],
+    'select hash, body from recipe_stages where hash = any ($1)',
+    [version.manifest.stages.map((stage) => stage.hash)],
   );
   const stages = Object.fromEntries(rows.map((row) => [row.hash, row.body]));
   const process = processFromVersion(version.manifest, stages);

@@ -29,11 +29,8 @@ export async function reopenStage(
   session: SessionView,
   stageKey: string,
 ): Promise<void> {
-  const { tenantId, id: sessionId, iteration, lanes, chosenLaneId } = session;
-  await tx.query(`update sessions set status = 'running' where tenant_id = $1 and id = $2`, [
-    tenantId,
-    sessionId,
-  ]);
+  const { id: sessionId, iteration, lanes, chosenLaneId } = session;
+  await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
   const stageRunId = await reopenStageRun(tx, { sessionId, iteration, stageKey });
   const payload: StagePayload = { stage: stageKey, iteration };
   const { ordinal } = lanes.find((lane) => lane.id === chosenLaneId)!;

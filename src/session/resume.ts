@@ -19,8 +19,8 @@ export async function resumeRun(
   { until = null }: { readonly until?: string | null } = {},
 ): Promise<void> {
   await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, tenantId, sessionId);
-    const session = await readSession(tx, tenantId, sessionId);
+    await lockSession(tx, sessionId);
+    const session = await readSession(tx, sessionId);
     const owed = session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
     if (owed === undefined) refuseToResume(session);
     const last = owed ?? (await lastStage(tx, session));
@@ -28,14 +28,10 @@ export async function resumeRun(
     const next = stopped ? nextStage(session, last)! : last;
     requireAhead(session, until, next);
     const stop = until ?? (stopped ? null : session.untilStage);
-    await tx.query('update sessions set until_stage = $3 where tenant_id = $1 and id = $2', [
-      tenantId,
-      sessionId,
-      stop,
-    ]);
+    await tx.query('update sessions set until_stage = $2 where id = $1', [sessionId, stop]);
     await removeGate(tx, sessionId);
     if (owed !== undefined) await reopenStage(tx, session, owed);
-    else if (stopped) await openStage(tx, { tenantId, sessionId, stageKey: next });
+    else if (stopped) await openStage(tx, sessionId, next);
     else await retrySession(tx, sessionId);
   });
 }

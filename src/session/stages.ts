@@ -9,12 +9,6 @@ import type { Stage } from '../recipe/types.ts';
 import { takeUpFeedback } from './feedback.ts';
 import { readFacts, readSession, type SessionView } from './read.ts';
 
-export type StagePlace = {
-  readonly tenantId: string;
-  readonly sessionId: string;
-  readonly stageKey: string;
-};
-
 /** The payload of a stage's own job and of its lanes' roots. */
 export type StagePayload = { readonly stage: string; readonly iteration: number };
 
@@ -22,15 +16,15 @@ export type StagePayload = { readonly stage: string; readonly iteration: number 
  * Opens a stage: its run, its seed prompt and one job that stands for the stage. The lanes' roots are
  * that job's children, so that the engine itself tells when all lanes are through.
  */
-export async function openStage(tx: Transaction, place: StagePlace): Promise<void> {
-  const { tenantId, sessionId, stageKey } = place;
-  const session = await readSession(tx, tenantId, sessionId);
+export async function openStage(
+  tx: Transaction,
+  sessionId: string,
+  stageKey: string,
+): Promise<void> {
+  const session = await readSession(tx, sessionId);
   const stage = session.process.stages.find((one) => one.key === stageKey)!;
   const { iteration } = session;
-  await tx.query(`update sessions set status = 'running' where tenant_id = $1 and id = $2`, [
-    tenantId,
-    sessionId,
-  ]);
+  await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
   const stageRunId = await createStageRun(tx, { sessionId, iteration, stageKey });
   await saveSeedPrompt(tx, session, stage);
   await takeUpFeedback(tx, session, stageKey, stageRunId);
@@ -54,7 +48,7 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
        (tenant_id, id, session_id, kind, iteration, stage_key, identity, markdown_hash)
      values ($1, $2, $3, 'seed_prompt', $4, $5, $6, $7)`,
     [
-      session.tenantId,
+      tx.tenantId,
       newId(),
       session.id,
       session.iteration,
@@ -73,8 +67,8 @@ export async function readStageLanes(
   const rows = await tx.query<{ stage_key: string; lane_id: string }>(
     `select r.stage_key, j.lane_id from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
-     where j.tenant_id = $1 and j.session_id = $2 and j.role = 'lane' and r.iteration = $3`,
-    [session.tenantId, session.id, session.iteration],
+     where j.session_id = $1 and j.role = 'lane' and r.iteration = $2`,
+    [session.id, session.iteration],
   );
   // A stage may be called `constructor`, which every other object has already.
   const lanes = Object.create(null) as Record<string, string[]>;

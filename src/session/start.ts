@@ -13,7 +13,6 @@ import { openStage } from './stages.ts';
 export type NewResource = { readonly kind: string; readonly name: string; readonly text: string };
 
 export type NewRun = {
-  readonly tenantId: string;
   /** The name or id of the project that holds the session; null = a new project called `name`. */
   readonly project?: string | null;
   readonly name: string;
@@ -45,22 +44,25 @@ export type StartedRun = { readonly projectId: string; readonly sessionId: strin
  * Creates session and lanes, and their project if there is none yet, and opens the first stage, in
  * one transaction.
  */
-export async function startRun(database: Database, wanted: NewRun): Promise<StartedRun> {
-  return database.asTenant(wanted.tenantId, async (tx) => {
+export async function startRun(
+  database: Database,
+  tenantId: string,
+  wanted: NewRun,
+): Promise<StartedRun> {
+  return database.asTenant(tenantId, async (tx) => {
     const run = await placeRun(tx, wanted);
     checkRun(run, run.projectId === null);
     const projectId = run.projectId ?? (await saveProject(tx, run));
-    const recipeHash = await saveRecipe(tx, run.tenantId, run.process);
+    const recipeHash = await saveRecipe(tx, run.process);
     const sessionId = await createSession(tx, {
       maxRunning: run.maxRunning ?? null,
     });
     const lanes = await saveLanes(tx, run, sessionId);
     await tx.query(
-      `update sessions set project_id = $3, recipe_hash = $4, review_stages = $5,
-         allow_degraded = $6, until_stage = $7, writer_lane_id = $8, overlay = $9
-       where tenant_id = $1 and id = $2`,
+      `update sessions set project_id = $2, recipe_hash = $3, review_stages = $4,
+         allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8
+       where id = $1`,
       [
-        run.tenantId,
         sessionId,
         projectId,
         recipeHash,
@@ -71,11 +73,7 @@ export async function startRun(database: Database, wanted: NewRun): Promise<Star
         run.overlay ? JSON.stringify(run.overlay) : null,
       ],
     );
-    await openStage(tx, {
-      tenantId: run.tenantId,
-      sessionId,
-      stageKey: run.process.stages[0]!.key,
-    });
+    await openStage(tx, sessionId, run.process.stages[0]!.key);
     await run.alsoWrite?.(tx, { projectId, sessionId });
     return { projectId, sessionId };
   });
@@ -114,7 +112,7 @@ async function saveLanes(tx: Transaction, run: NewRun, sessionId: string): Promi
     ids.push(id);
     await tx.query(
       'insert into lanes (tenant_id, id, session_id, ordinal, model) values ($1, $2, $3, $4, $5)',
-      [run.tenantId, id, sessionId, index + 1, model],
+      [tx.tenantId, id, sessionId, index + 1, model],
     );
   }
   return ids;

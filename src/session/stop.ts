@@ -10,8 +10,8 @@ import { readSession } from './read.ts';
  */
 export async function pauseRun(database: Database, tenantId: string, sessionId: string) {
   await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, tenantId, sessionId);
-    const { status } = await readSession(tx, tenantId, sessionId);
+    await lockSession(tx, sessionId);
+    const { status } = await readSession(tx, sessionId);
     if (status !== 'running') {
       throw new DialecticError('conflict', `The session is ${status}; only a running one pauses.`);
     }
@@ -27,8 +27,8 @@ const CANCELLABLE = ['draft', 'running', 'awaiting_review'];
  */
 export async function cancelRun(database: Database, tenantId: string, sessionId: string) {
   await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, tenantId, sessionId);
-    const { status } = await readSession(tx, tenantId, sessionId);
+    await lockSession(tx, sessionId);
+    const { status } = await readSession(tx, sessionId);
     if (!CANCELLABLE.includes(status)) {
       throw new DialecticError('conflict', `The session is ${status} and cannot be cancelled.`);
     }

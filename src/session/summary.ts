@@ -73,7 +73,6 @@ export async function summarise(
   { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
   folder: string | undefined,
 ): Promise<RunResult> {
-  const key = [session.tenantId, session.id];
   const [usage] = await tx.query<
     Record<'calls' | 'input' | 'output' | 'cached', number> & {
       cost: number | null;
@@ -84,16 +83,16 @@ export async function summarise(
        coalesce(sum(cached_input_tokens), 0)::float8 as cached,
        case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
          else coalesce(sum(cost_micros), 0)::float8 end as cost
-     from model_calls where tenant_id = $1 and session_id = $2`,
-    key,
+     from model_calls where session_id = $1`,
+    [session.id],
   );
   const failures = await tx.query<{ message: string }>(
     `select distinct coalesce(l.model || ', ', '') || coalesce(j.step_key || ': ', '')
        || (j.error->>'message') || ' (' || (j.error->>'code') || ')' as message
      from jobs j left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
-     where j.tenant_id = $1 and j.session_id = $2 and j.status = 'failed'
+     where j.session_id = $1 and j.status = 'failed'
        and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
-    key,
+    [session.id],
   );
   const place = (path: string): string => (folder ? join(folder, path) : path);
   return {

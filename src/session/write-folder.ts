@@ -15,7 +15,7 @@ export async function writeFolder(
   out: string | undefined,
 ): Promise<RunResult> {
   const { files, result, projectId } = await database.asTenant(tenantId, async (tx) => {
-    const session = await readSession(tx, tenantId, sessionId);
+    const session = await readSession(tx, sessionId);
     const exported = await exportSession(tx, session);
     const summary = await summarise(tx, session, exported, out);
     return { files: exported.files, result: summary, projectId: session.projectId };

@@ -16,12 +16,10 @@ export type Balance = {
 };
 
 /** All accounts of a tenant; the time it takes does not depend on how much was posted. */
-export function readBalances(tx: Transaction, tenantId: string): Promise<Balance[]> {
+export function readBalances(tx: Transaction): Promise<Balance[]> {
   return tx.query<Balance>(
     `select kind, owner, currency, balance::float8 as balance, held::float8 as held, unlimited
-     from accounts
-     where tenant_id = $1 order by kind = 'provider', kind desc, owner, currency`,
-    [tenantId],
+     from accounts order by kind = 'provider', kind desc, owner, currency`,
   );
 }
 
@@ -34,12 +32,11 @@ export type BudgetState = {
   readonly held: number;
 };
 
-export function readBudgets(tx: Transaction, tenantId: string): Promise<BudgetState[]> {
+export function readBudgets(tx: Transaction): Promise<BudgetState[]> {
   return tx.query<BudgetState>(
     `select scope, owner_id as "ownerId", currency, amount::float8 as amount,
-       spent::float8 as spent, held::float8 as held from budgets
-     where tenant_id = $1 order by scope desc, owner_id, currency`,
-    [tenantId],
+       spent::float8 as spent, held::float8 as held
+     from budgets order by scope desc, owner_id, currency`,
   );
 }
 
@@ -72,19 +69,19 @@ const ENTRIES = `select p.id as posting, p.kind, a.kind as account, a.owner, e.c
   join accounts a on a.tenant_id = e.tenant_id and a.id = e.account_id`;
 
 /** What moved on the wallets, the newest first. */
-export function readHistory(tx: Transaction, tenantId: string, most: number) {
+export function readHistory(tx: Transaction, most: number) {
   return tx.query<LedgerEntry>(
-    `${ENTRIES} where p.tenant_id = $1 and a.kind in ('user', 'project')
-     order by p.id desc, e.currency limit $2`,
-    [tenantId, most],
+    `${ENTRIES} where a.kind in ('user', 'project')
+     order by p.id desc, e.currency limit $1`,
+    [most],
   );
 }
 
 /** Every side of every posting of a session, in order. */
-export function readSessionEntries(tx: Transaction, tenantId: string, sessionId: string) {
+export function readSessionEntries(tx: Transaction, sessionId: string) {
   return tx.query<LedgerEntry>(
-    `${ENTRIES} where p.tenant_id = $1 and p.session_id = $2
+    `${ENTRIES} where p.session_id = $1
      order by p.id, e.currency desc, e.amount`,
-    [tenantId, sessionId],
+    [sessionId],
   );
 }

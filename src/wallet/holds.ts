@@ -5,7 +5,6 @@ import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
 export type CallKey = {
-  readonly tenantId: string;
   readonly callId: string;
   readonly purpose: string;
 };
@@ -62,7 +61,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
        short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
-      hold.tenantId,
+      tx.tenantId,
       hold.callId,
       hold.purpose,
       hold.sessionId,
@@ -96,7 +95,7 @@ export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): P
   const [row] = await tx.query<{ id: number }>(
     'select post_call($1, $2, $3, $4, $5, $6, $7) as id',
     [
-      key.tenantId,
+      tx.tenantId,
       key.callId,
       key.purpose,
       cost.usdMicros,
@@ -111,15 +110,15 @@ export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): P
 
 /** Gives everything back that was set aside for a call which brought nothing. */
 export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
-  await tx.query(`select close_hold($1, $2, $3, 'void')`, [key.tenantId, key.callId, key.purpose]);
+  await tx.query(`select close_hold($1, $2, $3, 'void')`, [tx.tenantId, key.callId, key.purpose]);
 }
 
 /**
  * Settles what dead processes left behind of jobs that are over: nobody holds their lease, so
  * nobody can post them later. Returns how many there were.
  */
-export async function settleLeftHolds(tx: Transaction, tenantId: string): Promise<number> {
-  await tx.query('select lock_wallets($1)', [tenantId]);
-  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1) as n', [tenantId]);
+export async function settleLeftHolds(tx: Transaction): Promise<number> {
+  await tx.query('select lock_wallets($1)', [tx.tenantId]);
+  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1) as n', [tx.tenantId]);
   return row!.n;
 }

@@ -4,7 +4,6 @@ import { checkAmount } from './amounts.ts';
 export type Currency = 'USD' | 'token';
 
 export type Grant = {
-  readonly tenantId: string;
   /** The same key grants once. */
   readonly key: string;
   readonly currency: Currency;
@@ -19,7 +18,7 @@ export type Grant = {
 export async function grantFunds(tx: Transaction, grant: Grant): Promise<number> {
   checkAmount(grant.amount, grant.currency, 'The grant');
   const [row] = await tx.query<{ id: number }>('select grant_funds($1, $2, $3, $4, $5, $6) as id', [
-    grant.tenantId,
+    tx.tenantId,
     grant.key,
     grant.projectId ?? null,
     grant.currency,
@@ -31,11 +30,11 @@ export async function grantFunds(tx: Transaction, grant: Grant): Promise<number>
 }
 
 /** After the grant, under the lock that it took on the wallet: throwing rolls it back. */
-async function checkWallet(tx: Transaction, { tenantId, projectId, currency }: Grant) {
+async function checkWallet(tx: Transaction, { projectId, currency }: Grant) {
   const [wallet] = await tx.query<{ balance: number }>(
     `select balance::float8 as balance from accounts
-     where tenant_id = $1 and kind = $2 and owner = $3 and currency = $4`,
-    [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency],
+     where kind = $1 and owner = $2 and currency = $3`,
+    [projectId ? 'project' : 'user', projectId ?? '', currency],
   );
   checkAmount(Math.max(0, wallet!.balance), currency, 'The wallet with this grant');
 }
@@ -46,21 +45,19 @@ async function checkWallet(tx: Transaction, { tenantId, projectId, currency }: G
  */
 export async function removeLimit(
   tx: Transaction,
-  tenantId: string,
   currency: Currency,
   projectId: string | null = null,
 ) {
-  const wallet = [tenantId, projectId ? 'project' : 'user', projectId ?? '', currency];
+  const wallet = [tx.tenantId, projectId ? 'project' : 'user', projectId ?? '', currency];
   await tx.query('select remove_limit($1, $2, $3, $4)', wallet);
 }
 
 /** Sets the part of a limited wallet that may be spent without asking. */
-export async function setSpendingShare(tx: Transaction, tenantId: string, share: number) {
-  await tx.query('select set_spending_share($1, $2)', [tenantId, share]);
+export async function setSpendingShare(tx: Transaction, share: number) {
+  await tx.query('select set_spending_share($1, $2)', [tx.tenantId, share]);
 }
 
 export type Refund = {
-  readonly tenantId: string;
   readonly key: string;
   readonly postingId: number;
   readonly usdMicros: number;
@@ -71,7 +68,7 @@ export type Refund = {
 /** Gives back what a call cost, or a part of it; returns the posting's id. */
 export async function refundCall(tx: Transaction, refund: Refund): Promise<number> {
   const [row] = await tx.query<{ id: number }>('select refund_call($1, $2, $3, $4, $5, $6) as id', [
-    refund.tenantId,
+    tx.tenantId,
     refund.key,
     refund.postingId,
     refund.usdMicros,
@@ -85,7 +82,6 @@ export async function refundCall(tx: Transaction, refund: Refund): Promise<numbe
 export type BudgetScope = 'session' | 'project' | 'tenant';
 
 export type NewBudget = {
-  readonly tenantId: string;
   readonly scope: BudgetScope;
   /** The session, the project, or the tenant itself. */
   readonly ownerId: string;
@@ -96,10 +92,10 @@ export type NewBudget = {
 
 /** Sets a hard cap; what was spent and is held until now counts. */
 export async function setBudget(tx: Transaction, budget: NewBudget): Promise<void> {
-  const { tenantId, scope, ownerId, currency, amount } = budget;
+  const { scope, ownerId, currency, amount } = budget;
   if (amount !== null) checkAmount(amount, currency, 'The budget');
   await tx.query('select set_budget($1, $2, $3, $4, $5)', [
-    tenantId,
+    tx.tenantId,
     scope,
     ownerId,
     currency,
@@ -113,22 +109,22 @@ export type Shortage = { readonly scope: BudgetScope | 'user'; readonly currency
 /** Keeps for the person who opens the gate which limit closed it. */
 export async function noteShortage(
   tx: Transaction,
-  place: { readonly tenantId: string; readonly sessionId: string },
+  sessionId: string,
   gate: string,
   shortage: Shortage | null,
 ): Promise<void> {
   await tx.query(
-    `update sessions set shortages = shortages || jsonb_build_object($3::text, $4::jsonb)
-     where tenant_id = $1 and id = $2`,
-    [place.tenantId, place.sessionId, gate, JSON.stringify(shortage)],
+    `update sessions set shortages = shortages || jsonb_build_object($2::text, $3::jsonb)
+     where id = $1`,
+    [sessionId, gate, JSON.stringify(shortage)],
   );
 }
 
 /** Lets calls of a session take more of the wallet than its share: a person has agreed. */
-export async function approveSpending(tx: Transaction, tenantId: string, sessionId: string) {
+export async function approveSpending(tx: Transaction, sessionId: string) {
   await tx.query(
-    `update sessions set spending_approved = true where tenant_id = $1 and id = $2
+    `update sessions set spending_approved = true where id = $1
        and 'approval' = any (gates)`,
-    [tenantId, sessionId],
+    [sessionId],
   );
 }

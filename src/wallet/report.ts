@@ -40,17 +40,13 @@ export type CostReport = ReturnType<typeof summariseCosts> & {
 };
 
 /** Explains what a session cost, from the ledger, line by line. */
-export async function reportCosts(
-  tx: Transaction,
-  tenantId: string,
-  sessionId: string,
-): Promise<CostReport> {
-  const calls = await readCalls(tx, tenantId, sessionId);
-  const entries = await readSessionEntries(tx, tenantId, sessionId);
+export async function reportCosts(tx: Transaction, sessionId: string): Promise<CostReport> {
+  const calls = await readCalls(tx, sessionId);
+  const entries = await readSessionEntries(tx, sessionId);
   const holds = await tx.query<{ call: string; usd: number; tokens: number }>(
     `select call_id as call, usd::float8 as usd, tokens::float8 as tokens from holds
-     where tenant_id = $1 and session_id = $2 and status = 'held' order by created_at, call_id`,
-    [tenantId, sessionId],
+     where session_id = $1 and status = 'held' order by created_at, call_id`,
+    [sessionId],
   );
   return {
     session: sessionId,
@@ -111,7 +107,7 @@ function cacheSaving({ usage, price }: CallCostRow): number {
   return costMicros({ ...usage, cachedInputTokens: 0 }, price) - costMicros(usage, price);
 }
 
-function readCalls(tx: Transaction, tenantId: string, sessionId: string) {
+function readCalls(tx: Transaction, sessionId: string) {
   return tx.query<CallCostRow>(
     `select c.id, c.model, c.purpose, c.status, j.payload->'planned'->>'stage' as stage,
        j.step_key as step, j.payload->'planned'->>'documentKey' as document,
@@ -132,7 +128,7 @@ function readCalls(tx: Transaction, tenantId: string, sessionId: string) {
        from postings q join entries s on s.tenant_id = q.tenant_id and s.posting_id = q.id
        join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
        where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
-     where c.tenant_id = $1 and c.session_id = $2 order by c.started_at, c.id`,
-    [tenantId, sessionId],
+     where c.session_id = $1 order by c.started_at, c.id`,
+    [sessionId],
   );
 }

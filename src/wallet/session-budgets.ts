@@ -38,11 +38,10 @@ export async function readRunBudget(
 /** Sets the caps of a session; what it has spent before counts. */
 export async function setSessionBudgets(
   tx: Transaction,
-  tenantId: string,
   sessionId: string,
   budgets: readonly SessionBudget[],
 ): Promise<void> {
   for (const budget of budgets) {
-    await setBudget(tx, { tenantId, scope: 'session', ownerId: sessionId, ...budget });
+    await setBudget(tx, { scope: 'session', ownerId: sessionId, ...budget });
   }
 }

@@ -28,8 +28,8 @@ async function startDrafts(count: number, text: (key: string) => string, pace?: 
   const keys = Array.from({ length: count }, (_, n) => `document_${n + 1}`);
   const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
   const process = processOf('drafts', [stage('draft', steps)]);
-  const run = { tenantId, name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, run);
+  const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
+  const { sessionId } = await startRun(database, tenantId, run);
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: models.url },
     { providers: { compatible: { concurrency: count } } },
@@ -39,7 +39,7 @@ async function startDrafts(count: number, text: (key: string) => string, pace?: 
   const work = (watch: () => Promise<void>) =>
     withWorker(database, handlers, watch, { concurrency: count + 5 });
   const untilCompleted = async () => {
-    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     const status = () =>
       read().then(
         (session) => session.status,

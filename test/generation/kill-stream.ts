@@ -117,14 +117,14 @@ const seed = (place: StoreLocation, keys: readonly string[]): Promise<string> =>
     const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
     const process = processOf('drafts', [stage('draft', steps)]);
     const models = ['compatible/scripted'];
-    const run = { tenantId, name: 'Drafts', brief: 'Write a lot.', process, models };
-    return (await startRun(database, run)).sessionId;
+    const run = { name: 'Drafts', brief: 'Write a lot.', process, models };
+    return (await startRun(database, tenantId, run)).sessionId;
   });
 
 const readTexts = (place: StoreLocation, sessionId: string) =>
   withStore(place, (database) =>
     database.asTenant(LOCAL_TENANT, async (tx) => {
-      expect((await readSession(tx, LOCAL_TENANT, sessionId)).status).toBe('completed');
+      expect((await readSession(tx, sessionId)).status).toBe('completed');
       const rows = await tx.query<{ document_key: string; content: { text: string } }>(
         `select document_key, content from documents
          where session_id = $1 and kind = 'header_context' and not superseded`,

@@ -25,8 +25,8 @@ test('the concurrency of a provider holds over two workers of a server', async (
   const keys = Array.from({ length: 12 }, (_, n) => `document_${n + 1}`);
   const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
   const process = processOf('drafts', [stage('draft', steps)]);
-  const run = { tenantId, name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, run);
+  const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
+  const { sessionId } = await startRun(database, tenantId, run);
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: server.url },
     { providers: { compatible: { concurrency: CONCURRENCY } } },
@@ -38,7 +38,7 @@ test('the concurrency of a provider holds over two workers of a server', async (
   const handlers = () =>
     createHandlers({ database, config, provider: createModelProvider(config) });
   const status = async () =>
-    (await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId))).status;
+    (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
   await withWorker(
     database,
     handlers(),
@@ -60,8 +60,7 @@ test('a limit that the configuration no longer names is lifted by the next worke
   const { tenantId } = await newTenant(database);
   const draft = step('a', 'PLAN', 'all_to_one', 'a', ['seed:draft/']);
   const process = processOf('drafts', [stage('draft', [draft])]);
-  await startRun(database, {
-    tenantId,
+  await startRun(database, tenantId, {
     name: 'D',
     brief: 'B',
     process,

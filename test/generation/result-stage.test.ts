@@ -146,8 +146,7 @@ async function run(database: Database) {
   const { tenantId } = await newTenant(database);
   const server = await startScriptedServer(answer);
   try {
-    const { sessionId } = await startRun(database, {
-      tenantId,
+    const { sessionId } = await startRun(database, tenantId, {
       name: 'Bakery',
       brief: 'Pre-orders for a bakery.',
       process: sample(),
@@ -155,7 +154,7 @@ async function run(database: Database) {
     });
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
-    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     await withWorker(database, handlers, () =>
       vi.waitFor(async () => expect((await read()).status).toBe('completed'), WAIT),
     );

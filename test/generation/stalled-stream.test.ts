@@ -19,8 +19,8 @@ test('what a stalled stream had brought is saved, although nothing more comes', 
   const { tenantId } = await newTenant(database);
   const write = step('write', 'PLAN', 'all_to_one', 'draft', ['seed:draft/']);
   const process = processOf('drafts', [stage('draft', [write])]);
-  const run = { tenantId, name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, run);
+  const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
+  const { sessionId } = await startRun(database, tenantId, run);
   const config = readModelsConfig({ DIALECTIC_BASE_URL: models.url });
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
   const saved = async () => {
@@ -35,7 +35,7 @@ test('what a stalled stream had brought is saved, although nothing more comes', 
     expect(models.served[0]!.sent.length).toBe(HELD_PIECES);
     isStalled = false;
     const status = async () =>
-      (await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId))).status;
+      (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
     await expect.poll(status, { timeout: 30_000 }).toBe('completed');
   });
   expect(await saved()).toBe('');

@@ -33,9 +33,7 @@ const handlers = createHandlers({
 const worker = new Worker({ database, handlers, concurrency, pollMs: 200, log: say });
 await worker.start();
 for (;;) {
-  const { status } = await database.asTenant(LOCAL_TENANT, (tx) =>
-    readSession(tx, LOCAL_TENANT, sessionId),
-  );
+  const { status } = await database.asTenant(LOCAL_TENANT, (tx) => readSession(tx, sessionId));
   if (status !== 'running') {
     say(`session ${status}`);
     break;

@@ -129,8 +129,7 @@ export async function playWorkPlan(
     return typeof answer === 'function' ? answer(asked) : answer;
   });
   try {
-    const { sessionId } = await startRun(database, {
-      tenantId,
+    const { sessionId } = await startRun(database, tenantId, {
       name: 'Bakery',
       brief: 'A web shop for a bakery.',
       process: workPlan(),
@@ -139,7 +138,7 @@ export async function playWorkPlan(
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const provider = createModelProvider(config);
     const status = async () =>
-      (await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId))).status;
+      (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
     await withWorker(database, createHandlers({ database, config, provider }), async () => {
       const ended = () =>
         expect.poll(status, { timeout: 20_000, interval: 20 }).not.toBe('running');

@@ -144,9 +144,9 @@ export async function fuzzAnswers(
   });
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
   const process = processOf('fuzzed', [stage('draft', [draft])]);
-  const run = { tenantId, name: 'Fuzzed', brief: 'Write about bread.', process };
+  const run = { name: 'Fuzzed', brief: 'Write about bread.', process };
   const model = 'compatible/fuzzed';
-  const { sessionId } = await startRun(database, { ...run, models: [model] });
+  const { sessionId } = await startRun(database, tenantId, { ...run, models: [model] });
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: server.url },
     { models: { [model]: { maxOutputTokens: 2_000, price: { input: 3, output: 15 } } } },

@@ -69,15 +69,13 @@ export async function runWith(place: Place, config: ModelsConfig, log: Log = () 
   const { database, tenantId } = place;
   const startedAt = performance.now();
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
-  const { sessionId } = await startRun(database, {
-    tenantId,
+  const { sessionId } = await startRun(database, tenantId, {
     name: 'Attacked',
     brief: 'Write about bread.',
     process: processOf('attacked', [shortly(stage('draft', [draft]))]),
     models: Object.keys(config.models),
     alsoWrite: (tx, started) =>
       setBudget(tx, {
-        tenantId,
         scope: 'session',
         ownerId: started.sessionId,
         currency: 'USD',
@@ -100,9 +98,7 @@ export async function runWith(place: Place, config: ModelsConfig, log: Log = () 
 
 async function untilOver({ database, tenantId }: Place, sessionId: string): Promise<string> {
   for (;;) {
-    const { status, gates } = await database.asTenant(tenantId, (tx) =>
-      readSession(tx, tenantId, sessionId),
-    );
+    const { status, gates } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     if (gates.length > 0) return gates.join();
     if (status !== 'running') return status;
     await new Promise((resolve) => setTimeout(resolve, 10));

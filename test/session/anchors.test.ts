@@ -62,8 +62,7 @@ describeOnBoth('stored anchors', (kind) => {
   test.each([1, 2])(
     'of the shipped process with %i lanes are those of the table, in both places',
     async (lanes) => {
-      const { sessionId } = await startRun(database, {
-        tenantId,
+      const { sessionId } = await startRun(database, tenantId, {
         name: 'A project',
         brief: 'Build a thing that helps people.',
         process: shipped('software-plan'),

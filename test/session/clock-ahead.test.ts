@@ -19,8 +19,7 @@ beforeAll(async () => {
 
 const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
 const start = async (): Promise<string> => {
-  const { sessionId } = await startRun(database, {
-    tenantId: LOCAL_TENANT,
+  const { sessionId } = await startRun(database, LOCAL_TENANT, {
     name: 'P',
     brief: 'Write about bread.',
     process: processOf('drafts', [stage('draft', [draft])]),
@@ -63,7 +62,7 @@ test('a session of a clock that was ahead is not the newest, and that is said', 
     new RegExp(`clock was ahead: ${ahead} \\(.*Taken as the newest: ${newest}`),
   );
   expect((await findSession(store, ahead)).id).toBe(ahead);
-  const listed = await database.asTenant(LOCAL_TENANT, (tx) => listSessions(tx, LOCAL_TENANT));
+  const listed = await database.asTenant(LOCAL_TENANT, (tx) => listSessions(tx));
   expect(listed.map(({ id, ahead: isAhead }) => [id, isAhead])).toEqual([
     [newest, false],
     [ahead, true],

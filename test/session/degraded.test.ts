@@ -56,7 +56,7 @@ describeOnBoth('a run that goes on without something', (kind) => {
   ) {
     const models = Array.from({ length: lanes }, (_, n) => `x/model-${n + 1}`);
     const brief = 'Build a thing that helps people.';
-    const { sessionId } = await startRun(database, { tenantId, name: 'P', brief, models, ...run });
+    const { sessionId } = await startRun(database, tenantId, { name: 'P', brief, models, ...run });
     const rests = status === 'completed' && run.untilStage ? 'awaiting_review' : status;
     return resume({ tenantId, sessionId }, rests, breaks);
   }
@@ -73,7 +73,7 @@ describeOnBoth('a run that goes on without something', (kind) => {
     });
     await runUntil(database, place, status, execute);
     return database.asTenant(tenantId, async (tx) => {
-      const session = await readSession(tx, tenantId, sessionId);
+      const session = await readSession(tx, sessionId);
       const exported = await exportSession(tx, session);
       const rows = await tx.query<{ stage: string; step: string; lane: number; missing: Loss[] }>(
         `select d.stage_key as stage, d.step_key as step, l.ordinal as lane, d.missing

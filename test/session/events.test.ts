@@ -29,7 +29,7 @@ describeOnBoth('the events of a session', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (models: readonly string[]) =>
-    startRun(database, { tenantId, name: 'P', brief: 'Build it.', process: memo, models });
+    startRun(database, tenantId, { name: 'P', brief: 'Build it.', process: memo, models });
 
   /** Everything there is once it is enough; other transactions may hold a reader back for a while. */
   async function readUntil(

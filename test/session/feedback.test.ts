@@ -29,8 +29,8 @@ beforeAll(async () => {
 
 const start = async (run: Partial<NewRun>): Promise<string> => {
   const brief = 'A web shop for a bakery with click and collect.';
-  const defaults = { tenantId, name: 'Bakery', brief, process: memo, models: ['offline/builder'] };
-  return (await startRun(database, { ...defaults, ...run })).sessionId;
+  const defaults = { name: 'Bakery', brief, process: memo, models: ['offline/builder'] };
+  return (await startRun(database, tenantId, { ...defaults, ...run })).sessionId;
 };
 
 /** Runs a session with the offline author until it has a status. */
@@ -39,7 +39,7 @@ async function write(sessionId: string, status: string): Promise<void> {
   const provider = createModelProvider(config);
   const handlers = createHandlers({ database, provider, config });
   const read = async () => {
-    const session = await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     return session.status;
   };
   await withWorker(
@@ -52,15 +52,14 @@ async function write(sessionId: string, status: string): Promise<void> {
 }
 
 const give = (sessionId: string, feedback: NewFeedback) =>
-  database.asTenant(tenantId, (tx) => addFeedback(tx, { tenantId, id: sessionId }, feedback));
+  database.asTenant(tenantId, (tx) => addFeedback(tx, sessionId, feedback));
 
 /** Answers the first question that documents of a stage ask. */
 const answerFirst = (sessionId: string, stageKey: string, text: string) =>
   database.asTenant(tenantId, async (tx) => {
-    const place = { tenantId, id: sessionId };
-    const questions = await readQuestions(tx, await readSession(tx, tenantId, sessionId));
+    const questions = await readQuestions(tx, await readSession(tx, sessionId));
     const first = questions.find(({ askedBy }) => askedBy.some(({ stage }) => stage === stageKey));
-    return answerQuestion(tx, place, { stageKey, question: first!.question, text });
+    return answerQuestion(tx, sessionId, { stageKey, question: first!.question, text });
   });
 
 /** What people said as it stands in the stored requests of one pass, not as documents quote it. */

@@ -24,8 +24,7 @@ describeOnBoth('a session', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (run: Partial<NewRun>) =>
-    startRun(database, {
-      tenantId,
+    startRun(database, tenantId, {
       name: 'A project',
       brief: 'Build a thing that helps people.',
       process: memo,
@@ -33,7 +32,7 @@ describeOnBoth('a session', (kind) => {
       ...run,
     });
   const read = (sessionId: string) =>
-    database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const countSteps = (sessionId: string) =>
     database.asTenant(tenantId, (tx) =>
       tx.query<{ step: string; n: number }>(
@@ -78,9 +77,8 @@ describeOnBoth('a session', (kind) => {
     });
     for (const stage of memo.stages.slice(0, -1)) {
       await runUntil(database, { tenantId, sessionId }, 'awaiting_review', execute);
-      const session = await read(sessionId);
       await database.asTenant(tenantId, (tx) =>
-        addFeedback(tx, session, { stageKey: stage.key, text: 'Think of the users.' }),
+        addFeedback(tx, sessionId, { stageKey: stage.key, text: 'Think of the users.' }),
       );
       await approveStage(database, tenantId, sessionId);
     }

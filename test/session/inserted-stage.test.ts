@@ -61,8 +61,7 @@ describeOnBoth("a user's stage between synthesis and parenthesis", (kind) => {
     const stage = parseStage(hardening).value!;
     const edited = insertStage(shippedWhole('software-plan'), stage, { after: 'synthesis' });
     const process = debateAlone(loadProcess(processToFiles(edited)));
-    const { sessionId } = await startRun(database, {
-      tenantId,
+    const { sessionId } = await startRun(database, tenantId, {
       name: 'With a stage of my own',
       brief: 'Build a thing that helps people.',
       process,

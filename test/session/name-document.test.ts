@@ -23,8 +23,8 @@ beforeAll(async () => {
 const prepare = async (): Promise<void> => {
   if (documents) return;
   const models = ['x/a', 'x/b'];
-  const run = { tenantId, name: 'A project', brief: 'Build a thing.', process, models };
-  ({ sessionId } = await startRun(database, { ...run, reviewStages: true }));
+  const run = { name: 'A project', brief: 'Build a thing.', process, models };
+  ({ sessionId } = await startRun(database, tenantId, { ...run, reviewStages: true }));
   await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
   await approveStage(database, tenantId, sessionId);
   await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
@@ -43,11 +43,7 @@ const find = (key: string, lane: number): Row =>
 
 const give = (stageKey: string, document: string) =>
   database.asTenant(tenantId, async (tx) => {
-    const { id } = await addFeedback(
-      tx,
-      { tenantId, id: sessionId },
-      { stageKey, document, text: 'x' },
-    );
+    const { id } = await addFeedback(tx, sessionId, { stageKey, document, text: 'x' });
     const [row] = await tx.query<{ document_id: string }>(
       'select document_id from feedback where id = $1',
       [id],

@@ -18,8 +18,8 @@ describeOnBoth('the notices of a session', (kind) => {
   });
   async function start() {
     const { tenantId } = await newTenant(database);
-    const run = { tenantId, name: 'P', brief: 'Build it.', process: memo, models: ['x/a', 'x/b'] };
-    const { sessionId } = await startRun(database, run);
+    const run = { name: 'P', brief: 'Build it.', process: memo, models: ['x/a', 'x/b'] };
+    const { sessionId } = await startRun(database, tenantId, run);
     const read = async () =>
       (await database.asTenant(tenantId, (tx) => openNotices(tx))).filter(
         ({ topic }) => topic === `session/${sessionId}`,
@@ -56,7 +56,12 @@ describeOnBoth('the notices of a session', (kind) => {
     const pause = (gate: 'budget' | 'funds' | 'approval' | 'user', scope: string | null) =>
       database.asTenant(tenantId, async (tx) => {
         const shortage = scope === null ? null : ({ scope, currency: 'token' } as const);
-        await noteShortage(tx, place, gate, shortage as Parameters<typeof noteShortage>[3]);
+        await noteShortage(
+          tx,
+          place.sessionId,
+          gate,
+          shortage as Parameters<typeof noteShortage>[3],
+        );
         await addGate(tx, sessionId, gate);
       });
     await pause('budget', 'session');

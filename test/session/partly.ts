@@ -31,7 +31,7 @@ export type PartlyRun = {
 export async function runPartly(place: Place, { provider, writes, ...run }: PartlyRun) {
   const { database, tenantId } = place;
   const brief = 'Bread on the web.';
-  const { sessionId } = await startRun(database, { tenantId, name: 'P', brief, ...run });
+  const { sessionId } = await startRun(database, tenantId, { name: 'P', brief, ...run });
   const handlers = createHandlers({ database, provider, config: readModelsConfig({}) });
   const sample = writeTrivially((planned) => sampleContent(run.process, planned));
   const execute: JobHandler = (context) => {
@@ -39,7 +39,7 @@ export async function runPartly(place: Place, { provider, writes, ...run }: Part
     return (writes(planned) ? handlers.EXECUTE! : sample)(context);
   };
   const status = async () =>
-    (await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId))).status;
+    (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
   await withWorker(database, { ...handlers, EXECUTE: execute }, () =>
     expect.poll(status, { timeout: 110_000, interval: 50 }).not.toBe('running'),
   );
@@ -49,7 +49,7 @@ export async function runPartly(place: Place, { provider, writes, ...run }: Part
 /** How a session stands, for programs and in the first page of its folder. */
 export const readOutcome = ({ database, tenantId }: Place, sessionId: string) =>
   database.asTenant(tenantId, async (tx) => {
-    const session = await readSession(tx, tenantId, sessionId);
+    const session = await readSession(tx, sessionId);
     const exported = await exportSession(tx, session);
     const result = await summarise(tx, session, exported, undefined);
     return { session, result, readme: exported.files.get('project_readme.md')! };

@@ -47,7 +47,7 @@ async function check(sessionId: string): Promise<void> {
   expect(await compareLog(database, tenantId, sessionId)).toEqual([]);
   const rows = countSteps(await rebuild(database, tenantId, sessionId));
   expect(inOrder(rows)).toEqual(inOrder(await countInTables(sessionId)));
-  const session = await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+  const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const expected = expectSteps(session);
   for (const { stage, step } of rows) {
     const own = rows.filter((row) => row.stage === stage && row.step === step);
@@ -74,8 +74,8 @@ const plans = fc.record({
 test('the log gives the counts of the tables through failures, resumes and passes', async () => {
   const property = fc.asyncProperty(plans, async ({ lanes, passes, broken }) => {
     const models = Array.from({ length: lanes }, (_, n) => `x/${n}`);
-    const run = { tenantId, name: 'P', brief: 'Build it.', process: memo, models };
-    const { sessionId } = await startRun(database, run);
+    const run = { name: 'P', brief: 'Build it.', process: memo, models };
+    const { sessionId } = await startRun(database, tenantId, run);
     const place = { tenantId, sessionId };
     const left = new Set(broken);
     let calls = 0;

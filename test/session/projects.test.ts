@@ -26,8 +26,7 @@ describeOnBoth('a project', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (run: Partial<NewRun>) =>
-    startRun(database, {
-      tenantId,
+    startRun(database, tenantId, {
       name: 'brief',
       brief: '',
       process: memo,
@@ -49,7 +48,7 @@ describeOnBoth('a project', (kind) => {
     const two = await start({ project: 'Library', overlay: { style: 'Rhymes.' }, models: ['x/b'] });
     expect(two.projectId).toBe(one.projectId);
     const { facts, files, readme } = await database.asTenant(tenantId, async (tx) => {
-      const session = await readSession(tx, tenantId, two.sessionId);
+      const session = await readSession(tx, two.sessionId);
       const exported = await exportSession(tx, session);
       return {
         facts: await readFacts(tx, session),
@@ -94,7 +93,7 @@ describeOnBoth('a project', (kind) => {
     });
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
     const { files, documents } = await database.asTenant(tenantId, async (tx) =>
-      exportSession(tx, await readSession(tx, tenantId, sessionId)),
+      exportSession(tx, await readSession(tx, sessionId)),
     );
     const folder = await mkdtemp(join(tmpdir(), 'names-'));
     for (const [path, text] of files) {
@@ -122,7 +121,7 @@ describeOnBoth('a project', (kind) => {
     });
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
     const { documents } = await database.asTenant(tenantId, async (tx) =>
-      exportSession(tx, await readSession(tx, tenantId, sessionId)),
+      exportSession(tx, await readSession(tx, sessionId)),
     );
     expect(documents.map(({ stage }) => stage)).toEqual(['constructor']);
   }, 120_000);

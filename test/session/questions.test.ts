@@ -21,19 +21,18 @@ beforeAll(async () => {
 const start = async (run: Partial<NewRun>): Promise<string> => {
   const models = ['x/a', 'x/b'];
   const defaults = {
-    tenantId,
     name: 'A project',
     brief: 'Open on Sundays?',
     process: memo,
     models,
   };
-  return (await startRun(database, { ...defaults, ...run })).sessionId;
+  return (await startRun(database, tenantId, { ...defaults, ...run })).sessionId;
 };
 const read = (id: string) =>
-  database.asTenant(tenantId, async (tx) => readQuestions(tx, await readSession(tx, tenantId, id)));
+  database.asTenant(tenantId, async (tx) => readQuestions(tx, await readSession(tx, id)));
 const answer = (id: string, question: string, text: string, stageKey?: string) =>
   database.asTenant(tenantId, (tx) =>
-    answerQuestion(tx, { tenantId, id }, { question, text, stageKey: stageKey ?? null }),
+    answerQuestion(tx, id, { question, text, stageKey: stageKey ?? null }),
   );
 
 /** Both lanes ask the same in clarify; the proposals ask it again in other spelling. */
@@ -60,7 +59,7 @@ test('several documents that ask the same ask it once, and an answer closes it',
 
   const readme = async (): Promise<string> => {
     const { files } = await database.asTenant(tenantId, async (tx) =>
-      exportSession(tx, await readSession(tx, tenantId, sessionId)),
+      exportSession(tx, await readSession(tx, sessionId)),
     );
     return files.get('project_readme.md')!;
   };
@@ -102,15 +101,15 @@ test('at a gate the next stage is told once, and the folder says who read it', a
   const { given } = await answer(sessionId, 'Who pays?', 'The state pays.');
   expect(given.map(({ readBy }) => readBy)).toMatchObject([{ stage: 'challenge', iteration: 1 }]);
   await database.asTenant(tenantId, (tx) =>
-    addFeedback(
-      tx,
-      { tenantId, id: sessionId },
-      { stageKey: 'propose', document: 'proposal@2', text: 'Say it shorter.' },
-    ),
+    addFeedback(tx, sessionId, {
+      stageKey: 'propose',
+      document: 'proposal@2',
+      text: 'Say it shorter.',
+    }),
   );
   const files = () =>
     database.asTenant(tenantId, async (tx) => {
-      const exported = await exportSession(tx, await readSession(tx, tenantId, sessionId));
+      const exported = await exportSession(tx, await readSession(tx, sessionId));
       return [...exported.files].filter(([path]) => path.includes('feedback'));
     });
   expect((await files()).every(([, text]) => text.includes('not read yet'))).toBe(true);

@@ -45,7 +45,7 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const read = (sessionId: string) =>
-    database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
 
   async function workUntil(sessionId: string, status: string, refused?: string): Promise<void> {
     const config = readModelsConfig({});
@@ -67,8 +67,8 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
   /** A finished run, with the lane that the ballots chose and the other one. */
   async function startAndFinish() {
     const brief = 'A web shop for a bakery.';
-    const run = { tenantId, name: 'P', brief, process, models: MODELS };
-    const { sessionId } = await startRun(database, run);
+    const run = { name: 'P', brief, process, models: MODELS };
+    const { sessionId } = await startRun(database, tenantId, run);
     await workUntil(sessionId, 'completed');
     const { lanes, chosenLaneId } = await read(sessionId);
     const first = lanes.find(({ id }) => id === chosenLaneId)!.ordinal;
@@ -76,8 +76,8 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
   }
   const choose = async (sessionId: string, lane: number) =>
     database.asTenant(tenantId, async (tx) => {
-      await chooseLaneByHand(tx, await readSession(tx, tenantId, sessionId), lane);
-      return findOwedStage(tx, await readSession(tx, tenantId, sessionId));
+      await chooseLaneByHand(tx, await readSession(tx, sessionId), lane);
+      return findOwedStage(tx, await readSession(tx, sessionId));
     });
   const written = async (sessionId: string) => {
     const rows = await database.asTenant(tenantId, (tx) =>
@@ -91,9 +91,7 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
     return rows.map(({ at }) => at);
   };
   const exported = async (sessionId: string) =>
-    database.asTenant(tenantId, async (tx) =>
-      exportSession(tx, await readSession(tx, tenantId, sessionId)),
-    );
+    database.asTenant(tenantId, async (tx) => exportSession(tx, await readSession(tx, sessionId)));
 
   test('writes the stages of the chosen lane, and the folder follows it', async () => {
     const { sessionId, first, other } = await startAndFinish();

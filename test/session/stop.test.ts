@@ -67,11 +67,11 @@ describeOnBoth('a run that a person stops', (kind) => {
 
   const start = async (): Promise<string> => {
     const models = ['compatible/scripted'];
-    const run = { tenantId: LOCAL_TENANT, name: 'P', brief: 'Write.', process: drafts, models };
-    return (await startRun(database, run)).sessionId;
+    const run = { name: 'P', brief: 'Write.', process: drafts, models };
+    return (await startRun(database, LOCAL_TENANT, run)).sessionId;
   };
   const read = (sessionId: string) =>
-    database.asTenant(LOCAL_TENANT, (tx) => readSession(tx, LOCAL_TENANT, sessionId));
+    database.asTenant(LOCAL_TENANT, (tx) => readSession(tx, sessionId));
   const query = <Row extends object>(text: string, sessionId: string): Promise<Row[]> =>
     database.asTenant(LOCAL_TENANT, (tx) => tx.query<Row>(text, [sessionId]));
   const until = (check: () => unknown) =>

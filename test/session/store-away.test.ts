@@ -58,8 +58,7 @@ async function runThrough(place: StoreLocation, fault: Fault): Promise<void> {
   });
   onTestFinished(() => server.stop());
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
-  const { sessionId } = await startRun(database, {
-    tenantId,
+  const { sessionId } = await startRun(database, tenantId, {
     name: 'P',
     brief: 'Write about bread.',
     process: processOf('drafts', [stage('draft', [draft])]),

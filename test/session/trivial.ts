@@ -54,6 +54,6 @@ const statusOf = async (
   database: Database,
   { tenantId, sessionId }: { tenantId: string; sessionId: string },
 ): Promise<string> => {
-  const session = await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+  const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   return session.status;
 };

@@ -13,18 +13,18 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
   test('rests there with its reason, and resume goes on stage by stage to the end', async () => {
     const database = await openTestStore(kind);
     const { tenantId } = await newTenant(database);
-    const run = { tenantId, name: 'P', brief: 'Decide.', process, models: ['x/a'] };
-    const { sessionId } = await startRun(database, { ...run, untilStage: 'clarify' });
+    const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
+    const { sessionId } = await startRun(database, tenantId, { ...run, untilStage: 'clarify' });
     const place = { tenantId, sessionId };
     const done: string[] = [];
     const execute = writeTrivially(({ stage, documentKey }) => {
       done.push(`${stage}/${documentKey}`);
       return {};
     });
-    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    const read = () => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     const readme = async () => {
       const { files } = await database.asTenant(tenantId, async (tx) =>
-        exportSession(tx, await readSession(tx, tenantId, sessionId)),
+        exportSession(tx, await readSession(tx, sessionId)),
       );
       return files.get('project_readme.md')!;
     };
@@ -84,12 +84,12 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
   test('may have another pass up to the same stage', async () => {
     const database = await openTestStore(kind);
     const { tenantId } = await newTenant(database);
-    const run = { tenantId, name: 'P', brief: 'Decide.', process, models: ['x/a'] };
-    const { sessionId } = await startRun(database, { ...run, untilStage: 'clarify' });
+    const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
+    const { sessionId } = await startRun(database, tenantId, { ...run, untilStage: 'clarify' });
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
     await iterateSession(database, tenantId, sessionId);
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
-    const session = await database.asTenant(tenantId, (tx) => readSession(tx, tenantId, sessionId));
+    const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     expect(session).toMatchObject({ iteration: 2, awaiting: 'until' });
   }, 120_000);
 });

@@ -39,9 +39,8 @@ describeOnBoth('a run with a limit', (kind) => {
       configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
       open: () => inTenant((tx) => removeGate(tx, sessionId)),
-      shortages: async () =>
-        (await inTenant((tx) => readSession(tx, tenantId, sessionId))).shortages,
-      report: () => inTenant((tx) => reportCosts(tx, tenantId, sessionId)),
+      shortages: async () => (await inTenant((tx) => readSession(tx, sessionId))).shortages,
+      report: () => inTenant((tx) => reportCosts(tx, sessionId)),
       jobs: () =>
         inTenant((tx) =>
           tx.query<{ attempt: number; failed: number }>(
@@ -67,9 +66,7 @@ describeOnBoth('a run with a limit', (kind) => {
       const { tenantId, sessionId, projectId } = run;
       const ownerId = { session: sessionId, project: projectId, tenant: tenantId }[scope];
       const cap = (most: number | null) =>
-        run.inTenant((tx) =>
-          setBudget(tx, { tenantId, scope, ownerId, currency: 'USD', amount: most }),
-        );
+        run.inTenant((tx) => setBudget(tx, { scope, ownerId, currency: 'USD', amount: most }));
       await cap(amount);
       expect(await run.run(), scope).toBe('budget');
       expect(await run.shortages()).toEqual({ budget: { scope, currency: 'USD' } });
@@ -89,11 +86,10 @@ describeOnBoth('a run with a limit', (kind) => {
 
   test('lets calls wait for those in flight, and pauses only when none is left', async () => {
     const run = await setUp({ gapMs: 20 }, 2_000);
-    const { tenantId, sessionId } = run;
+    const { sessionId } = run;
     // Holds are far above what calls use: all fit one after another, but not at once.
     await run.inTenant((tx) =>
       setBudget(tx, {
-        tenantId,
         scope: 'session',
         ownerId: sessionId,
         currency: 'token',
@@ -108,9 +104,8 @@ describeOnBoth('a run with a limit', (kind) => {
   test('stops for want of funds and goes on when there are some', async () => {
     const cost = await fullCost();
     const run = await setUp();
-    const { tenantId } = run;
     const grant = (key: string, amount: number) =>
-      run.inTenant((tx) => grantFunds(tx, { tenantId, key, currency: 'USD', amount }));
+      run.inTenant((tx) => grantFunds(tx, { key, currency: 'USD', amount }));
     await grant('first', Math.floor(cost / 2));
     expect(await run.run()).toBe('funds');
     expect(await run.shortages()).toEqual({ funds: { scope: 'user', currency: 'USD' } });
@@ -125,10 +120,10 @@ describeOnBoth('a run with a limit', (kind) => {
       const run = await setUp();
       const { tenantId, sessionId } = run;
       const currency = limit === 'tokens' ? 'token' : 'USD';
-      const cap = { tenantId, scope: 'tenant', ownerId: tenantId, currency } as const;
+      const cap = { scope: 'tenant', ownerId: tenantId, currency } as const;
       await run.inTenant(async (tx) => {
         if (limit !== 'wallet') await setBudget(tx, { ...cap, amount: 1_000_000 });
-        else await grantFunds(tx, { tenantId, key: 'g', currency, amount: 1_000_000 });
+        else await grantFunds(tx, { key: 'g', currency, amount: 1_000_000 });
       });
       const ended = await work(database, { tenantId, sessionId }, run.configWithoutPrice);
       expect(ended, limit).toBe(limit === 'tokens' ? 'completed' : 'failed');
@@ -161,11 +156,11 @@ describeOnBoth('a run with a limit', (kind) => {
       deliverable === 'review/review' && turn < 2 ? '{"text": ""}' : undefined;
     const cost = await fullCost();
     const run = await setUp({ answer: wrong });
-    const { tenantId, sessionId } = run;
+    const { sessionId } = run;
     const amount = cost + 10_000; // what is left at the end is less than five times a call's worst case
-    await run.inTenant((tx) => grantFunds(tx, { tenantId, key: 'g', currency: 'USD', amount }));
+    await run.inTenant((tx) => grantFunds(tx, { key: 'g', currency: 'USD', amount }));
     expect(await run.run()).toBe('approval');
-    await run.inTenant((tx) => approveSpending(tx, tenantId, sessionId));
+    await run.inTenant((tx) => approveSpending(tx, sessionId));
     await run.open();
     expect(await run.run()).toBe('completed');
     expect((await run.report()).retries.calls).toBe(2);

@@ -59,8 +59,8 @@ export async function crashWhilePaying(plan: { drafts: number; kills: number; se
     expect(worker.lines.at(-1), worker.errors.join('')).toBe('ended completed');
     const { report, balances } = await inStore(place, (database) =>
       database.asTenant(LOCAL_TENANT, async (tx) => ({
-        report: await reportCosts(tx, LOCAL_TENANT, sessionId),
-        balances: await readBalances(tx, LOCAL_TENANT),
+        report: await reportCosts(tx, sessionId),
+        balances: await readBalances(tx),
       })),
     );
     expectEachPaidOnce(report, server.billed);

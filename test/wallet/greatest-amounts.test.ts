@@ -21,26 +21,26 @@ async function openWallet() {
 }
 
 test('a wallet holds a billion dollars at most, however often something is granted', async () => {
-  const { tenantId, run } = await openWallet();
+  const { run } = await openWallet();
   const grant = (key: string, amount: number) =>
-    run((tx) => grantFunds(tx, { tenantId, key, currency: 'USD', amount }));
+    run((tx) => grantFunds(tx, { key, currency: 'USD', amount }));
   await grant('a', GREATEST_AMOUNT - 1);
   await grant('b', 1);
   await expect(grant('c', 1)).rejects.toMatchObject({ code: 'amount_too_large' });
   await expect(grant('d', GREATEST_AMOUNT + 1)).rejects.toMatchObject({ code: 'amount_too_large' });
   await expect(grant('e', -1)).rejects.toMatchObject({ code: 'internal_error' });
-  const [wallet] = await run((tx) => readBalances(tx, tenantId));
+  const [wallet] = await run((tx) => readBalances(tx));
   expect(wallet).toMatchObject({ kind: 'user', balance: GREATEST_AMOUNT });
 });
 
 test('a budget, a hold and a posting have the same greatest amount', async () => {
   const { tenantId, run } = await openWallet();
   const tooLarge = { code: 'amount_too_large' };
-  const cap = { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'token' } as const;
+  const cap = { scope: 'tenant', ownerId: tenantId, currency: 'token' } as const;
   await expect(run((tx) => setBudget(tx, { ...cap, amount: 1e18 }))).rejects.toMatchObject(
     tooLarge,
   );
-  const key = { tenantId, callId: newId(), purpose: 'generation' };
+  const key = { callId: newId(), purpose: 'generation' };
   const worst = { usdMicros: 1, tokens: 1e18, inputUsdMicros: 0, inputTokens: 0 };
   const hold = { ...key, ...worst, sessionId: null, provider: 'p' };
   await expect(run((tx) => holdFunds(tx, hold))).rejects.toMatchObject(tooLarge);
@@ -55,9 +55,9 @@ test('a store that already has a row of 10^18 tokens can be read, and goes on', 
   const { tenantId, run } = await openWallet();
   const { sessionId } = await startDebate(database, tenantId, 1);
   const callId = newId();
-  const key = { tenantId, callId, purpose: 'generation' };
+  const key = { callId, purpose: 'generation' };
   const worst = { usdMicros: 5, tokens: 5, inputUsdMicros: 0, inputTokens: 0 };
-  const cap = { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'token' } as const;
+  const cap = { scope: 'tenant', ownerId: tenantId, currency: 'token' } as const;
   await run((tx) => setBudget(tx, { ...cap, amount: 1_000 }));
   await run((tx) => holdFunds(tx, { ...key, ...worst, sessionId, provider: 'p' }));
   // As a release before the check posted it.
@@ -67,11 +67,11 @@ test('a store that already has a row of 10^18 tokens can be read, and goes on', 
       callId,
     ]),
   );
-  const balances = await run((tx) => readBalances(tx, tenantId));
+  const balances = await run((tx) => readBalances(tx));
   expect(balances.map(({ balance }) => balance)).toContain(-1e18);
-  expect(await run((tx) => readBudgets(tx, tenantId))).toMatchObject([{ spent: 1e18 }]);
-  expect(await run((tx) => readHistory(tx, tenantId, 50))).toHaveLength(2);
-  expect((await run((tx) => reportCosts(tx, tenantId, sessionId))).entries).toHaveLength(4);
+  expect(await run((tx) => readBudgets(tx))).toMatchObject([{ spent: 1e18 }]);
+  expect(await run((tx) => readHistory(tx, 50))).toHaveLength(2);
+  expect((await run((tx) => reportCosts(tx, sessionId))).entries).toHaveLength(4);
   const next = { ...key, callId: newId(), ...worst, sessionId, provider: 'p' };
   expect(await run((tx) => holdFunds(tx, next))).toMatchObject({ outcome: 'budget' });
   await run((tx) => setBudget(tx, { ...cap, amount: null }));

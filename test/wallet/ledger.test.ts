@@ -25,7 +25,7 @@ describeOnBoth('the ledger', (kind) => {
   async function newLedger() {
     const { tenantId } = await newTenant(database);
     const run = <T>(act: (tx: Transaction) => Promise<T>) => database.asTenant(tenantId, act);
-    const key = (callId: string) => ({ tenantId, callId, purpose: 'generation' });
+    const key = (callId: string) => ({ callId, purpose: 'generation' });
     return {
       tenantId,
       run,
@@ -48,9 +48,9 @@ describeOnBoth('the ledger', (kind) => {
         ),
       void: (callId: string) => run((tx) => voidHold(tx, key(callId))),
       grant: (amount: number, name = 'g', projectId: string | null = null) =>
-        run((tx) => grantFunds(tx, { tenantId, key: name, currency: 'USD', amount, projectId })),
+        run((tx) => grantFunds(tx, { key: name, currency: 'USD', amount, projectId })),
       wallet: async (kindOf = 'user') =>
-        (await run((tx) => readBalances(tx, tenantId))).find(
+        (await run((tx) => readBalances(tx))).find(
           (account) => account.kind === kindOf && account.currency === 'USD',
         )!,
     };
@@ -141,14 +141,14 @@ describeOnBoth('the ledger', (kind) => {
     expect(await ledger.wallet()).toMatchObject({ balance: -70, unlimited: true });
     await ledger.grant(50);
     expect(await ledger.wallet()).toMatchObject({ balance: 50, unlimited: false });
-    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD'));
+    await ledger.run((tx) => removeLimit(tx, 'USD'));
     expect((await ledger.hold(newId(), 1_000_000)).outcome).toBe('held');
   });
 
   test('keeps what was left when a limit was taken away', async () => {
     const ledger = await newLedger();
     await ledger.grant(100, 'first');
-    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD'));
+    await ledger.run((tx) => removeLimit(tx, 'USD'));
     await ledger.grant(10, 'second');
     expect(await ledger.wallet()).toMatchObject({ balance: 110, unlimited: false });
   });
@@ -157,7 +157,7 @@ describeOnBoth('the ledger', (kind) => {
     const ledger = await newLedger();
     const { projectId } = await startDebate(database, ledger.tenantId, 1);
     await ledger.grant(100);
-    await ledger.run((tx) => removeLimit(tx, ledger.tenantId, 'USD', projectId));
+    await ledger.run((tx) => removeLimit(tx, 'USD', projectId));
     expect(await ledger.wallet('project')).toMatchObject({ owner: projectId, unlimited: true });
     expect(await ledger.wallet()).toMatchObject({ balance: 100, unlimited: false });
   });
@@ -167,9 +167,8 @@ describeOnBoth('the ledger', (kind) => {
     const call = newId();
     await ledger.hold(call, 90);
     const postingId = await ledger.post(call, 70);
-    const { tenantId } = ledger;
     const refund = (key: string, usdMicros: number) =>
-      ledger.run((tx) => refundCall(tx, { tenantId, key, postingId, usdMicros, tokens: 0 }));
+      ledger.run((tx) => refundCall(tx, { key, postingId, usdMicros, tokens: 0 }));
     await refund('a', 50);
     await expect(refund('b', 21)).rejects.toMatchObject({ code: 'refund_too_large' });
     await refund('c', 20);
@@ -187,9 +186,9 @@ describeOnBoth('the ledger', (kind) => {
     await ledger.hold(second, 30, sessionId);
     expect(await ledger.wallet('project')).toMatchObject({ balance: 40, held: 30 });
     expect((await ledger.hold(newId(), 30, sessionId)).outcome).toBe('wait');
-    const budget = { tenantId, scope: 'project' as const, ownerId: projectId, amount: 95 };
+    const budget = { scope: 'project' as const, ownerId: projectId, amount: 95 };
     await ledger.run((tx) => setBudget(tx, { ...budget, currency: 'USD' }));
-    const [state] = await ledger.run((tx) => readBudgets(tx, tenantId));
+    const [state] = await ledger.run((tx) => readBudgets(tx));
     expect(state).toMatchObject({ amount: 95, spent: 60, held: 30 });
     await ledger.void(second);
     expect((await ledger.hold(newId(), 36, sessionId)).outcome).toBe('budget');
@@ -228,7 +227,7 @@ describeOnBoth('the ledger', (kind) => {
     await leaveCalls(ledger, sessionId, [dead]);
     await ledger.grant(100);
     await run((tx) =>
-      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 95 }),
+      setBudget(tx, { scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 95 }),
     );
     await ledger.hold(dead, 90, sessionId);
     const wish = async (by?: string) => (await ledger.hold(newId(), 50, by)).outcome;
@@ -255,7 +254,7 @@ describeOnBoth('the ledger', (kind) => {
     await leaveCalls(ledger, sessionId, [left]);
     await ledger.grant(500, 'p', projectId);
     await run((tx) =>
-      setBudget(tx, { tenantId, scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 100 }),
+      setBudget(tx, { scope: 'tenant', ownerId: tenantId, currency: 'USD', amount: 100 }),
     );
     await ledger.hold(left, 90, sessionId);
     await run((tx) => cancelSession(tx, sessionId));
@@ -270,7 +269,7 @@ describeOnBoth('the ledger', (kind) => {
     const calls = [newId(), newId()];
     await leaveCalls(ledger, sessionId, calls);
     for (const call of calls) await ledger.hold(call, 100, sessionId);
-    const settle = () => ledger.run((tx) => settleLeftHolds(tx, tenantId));
+    const settle = () => ledger.run((tx) => settleLeftHolds(tx));
     expect(await settle()).toBe(0);
     await ledger.run((tx) => cancelSession(tx, sessionId));
     expect(await settle()).toBe(2);
@@ -312,7 +311,7 @@ describeOnBoth('the ledger', (kind) => {
              and datname = current_database()`),
         );
       await expect.poll(blocked).toHaveLength(1);
-      expect(await settleLeftHolds(tx, tenantId)).toBe(1);
+      expect(await settleLeftHolds(tx)).toBe(1);
     });
     await failing;
     expect(await ledger.wallet()).toMatchObject({ balance: -30, held: 0 });

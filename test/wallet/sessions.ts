@@ -44,8 +44,8 @@ export function startDebate(
       ]),
     ]),
   ]);
-  const run = { tenantId, name: 'Drafts', brief: 'Write a lot.', process, models: MODELS };
-  return startRun(database, { ...run, ...(alsoWrite && { alsoWrite }) });
+  const run = { name: 'Drafts', brief: 'Write a lot.', process, models: MODELS };
+  return startRun(database, tenantId, { ...run, ...(alsoWrite && { alsoWrite }) });
 }
 
 /** Works on a session until it is over or rests behind a gate; says how it ended. */
@@ -62,7 +62,7 @@ export function work(
     async () => {
       for (;;) {
         const { status, gates } = await database.asTenant(tenantId, (tx) =>
-          readSession(tx, tenantId, sessionId),
+          readSession(tx, sessionId),
         );
         if (gates.length > 0) return gates.join();
         if (status !== 'running') return status;
