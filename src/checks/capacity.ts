@@ -25,7 +25,7 @@ const FULL_WEEK = 40;
 const PERIOD_WEEKS = { week: 1, '': 1, month: 4, year: 52, once: Number.POSITIVE_INFINITY };
 
 /** Whether a demand limits the hours of somebody and says how many. */
-export const limitsEffort = (demand: Demand): boolean =>
+export const limitsEffort = (demand: Demand): demand is Demand & { readonly amount: number } =>
   demand.kind === 'limit' &&
   demand.measure === 'effort' &&
   demand.amount !== null &&
@@ -48,7 +48,7 @@ export function readCapacities(
     });
   };
   for (const demand of demands.filter(limitsEffort)) {
-    const amount = { low: demand.amount!, high: demand.amount!, unit: demand.unit };
+    const amount = { low: demand.amount, high: demand.amount, unit: demand.unit };
     const limit = { hours: toHours(amount).high, weeks: PERIOD_WEEKS[demand.per] };
     add(ownerKey(demand.who), demand.who, { limits: [{ ...limit, demand: demand.id }] });
   }

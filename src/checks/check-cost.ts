@@ -15,17 +15,23 @@ export type CostCheck = { readonly problems: Problem[]; readonly totals: readonl
 
 type Part = { readonly name: string; readonly amount: number };
 
+/** A demand or a cost that says how much. */
+type Counted<T> = T & { readonly amount: number };
+
+const isCounted = <T extends { readonly amount: number | null }>(one: T): one is Counted<T> =>
+  one.amount !== null;
+
 const MONTHS_OF_A_YEAR = 12;
 
 /**
  * The limits of money that the whole plan is measured by: the greatest of each period. A smaller
  * one beside it concerns a part of the plan ("cakes from 50 EUR on") that code does not know.
  */
-export function findBudgets(demands: readonly Demand[]): Demand[] {
-  const budgets = new Map<string, Demand>();
-  for (const demand of demands) {
+export function findBudgets(demands: readonly Demand[]): Counted<Demand>[] {
+  const budgets = new Map<string, Counted<Demand>>();
+  for (const demand of demands.filter(isCounted)) {
     const { kind, measure, amount, per } = demand;
-    if (kind !== 'limit' || measure !== 'money' || amount === null || per === 'week') continue;
+    if (kind !== 'limit' || measure !== 'money' || per === 'week') continue;
     const period = per === '' ? 'once' : per;
     if (amount > (budgets.get(period)?.amount ?? -1)) budgets.set(period, demand);
   }
@@ -41,7 +47,7 @@ export function checkCost(plan: Plan): CostCheck {
     const currency = budget.unit || 'EUR';
     const parts = listParts(plan, budget, currency, hasWhole);
     const amount = parts.reduce((sum, part) => sum + part.amount, 0);
-    const total = { demand: budget.id, limit: budget.amount!, amount, currency };
+    const total = { demand: budget.id, limit: budget.amount, amount, currency };
     if (amount > total.limit + EPSILON) problems.push(toProblem(total, parts));
     return total;
   });
@@ -55,9 +61,9 @@ export function checkCost(plan: Plan): CostCheck {
  * taken to be part of the other rows, recurring ones included, and only what exceeds those is added.
  */
 function listParts(plan: Plan, budget: Demand, currency: string, hasWhole: boolean): Part[] {
-  const rows = plan.input.costs.filter(
-    (cost) => cost.amount !== null && (cost.currency === '' || cost.currency === currency),
-  );
+  const rows = plan.input.costs
+    .filter(isCounted)
+    .filter((cost) => cost.currency === '' || cost.currency === currency);
   const recurring = rows
     .filter(({ period }) => period !== 'once')
     .map((cost) => ({ name: cost.item, amount: withinPeriod(cost, budget) }));
@@ -71,7 +77,7 @@ function listParts(plan: Plan, budget: Demand, currency: string, hasWhole: boole
   const name = `work items beyond the table (${loose.map(({ id }) => id).join(', ')})`;
   return [
     ...recurring,
-    ...single.map(({ item, amount }) => ({ name: item, amount: amount! })),
+    ...single.map(({ item, amount }) => ({ name: item, amount })),
     ...(excess > EPSILON ? [{ name, amount: excess }] : []),
   ];
 }
@@ -104,14 +110,14 @@ function findNamed(
 }
 
 /** A cost that recurs, over the period of the budget; a year where nothing else is said. */
-function withinPeriod(cost: Cost, budget: Demand): number {
+function withinPeriod(cost: Counted<Cost>, budget: Demand): number {
   if (budget.per === 'month') {
-    return cost.period === 'year' ? cost.amount! / MONTHS_OF_A_YEAR : cost.amount!;
+    return cost.period === 'year' ? cost.amount / MONTHS_OF_A_YEAR : cost.amount;
   }
   const stated = cost.months ?? MONTHS_OF_A_YEAR;
   const months = budget.per === 'year' ? Math.min(stated, MONTHS_OF_A_YEAR) : stated;
-  if (cost.period === 'month') return cost.amount! * months;
-  return cost.amount! * Math.max(1, Math.ceil(months / MONTHS_OF_A_YEAR));
+  if (cost.period === 'month') return cost.amount * months;
+  return cost.amount * Math.max(1, Math.ceil(months / MONTHS_OF_A_YEAR));
 }
 
 function toProblem(total: CostTotal, parts: readonly Part[]): Problem {

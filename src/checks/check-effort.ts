@@ -35,7 +35,7 @@ export function checkEffort(plan: Plan, alone: ReadonlyMap<string, Placed>): Pro
   for (const item of plan.items) {
     const week = Math.max(
       item.earliestWeek ?? 1,
-      ...item.waitsFor.map((key) => alone.get(key)!.endWeek),
+      ...item.waitsFor.flatMap((key) => alone.get(key)?.endWeek ?? []),
     );
     for (const person of item.people) {
       const own = shares.get(person) ?? [];
@@ -60,9 +60,10 @@ function spreadItem(item: PlanItem, first: number, capacity: Capacity | undefine
   const ratio = item.effort.high === 0 ? 0 : item.effort.low / item.effort.high;
   const rate = weeklyRate(capacity);
   const shares: Share[] = [];
-  for (let left = total; left > EPSILON; left -= shares.at(-1)!.high) {
+  for (let left = total; left > EPSILON; ) {
     const high = shares.length + 1 < MOST_WEEKS ? Math.min(rate, left) : left;
     shares.push({ id: item.id, week: first + shares.length, low: high * ratio, high });
+    left -= high;
   }
   return shares;
 }

@@ -41,18 +41,18 @@ function compareFigures(places: readonly Place[]): Problem[] {
       compareTexts(describe(a.figure), describe(b.figure)) ||
       compareTexts(a.title, b.title),
   );
-  const groups: Place[][] = [];
+  const groups: [Place, ...Place[]][] = [];
   for (const place of sorted) {
-    const like = groups.find(([first]) => isSame(first!.figure, place.figure));
+    const like = groups.find(([first]) => isSame(first.figure, place.figure));
     if (like === undefined) groups.push([place]);
     else like.push(place);
   }
   if (groups.length < 2) return [];
   const values = groups.map((group) => ({
-    value: describe(group[0]!.figure),
+    value: describe(group[0].figure),
     documents: [...new Set(group.map(({ title }) => title))],
   }));
-  const name = places.map(({ figure }) => figure.name).toSorted(compareTexts)[0]!;
+  const [name = ''] = places.map(({ figure }) => figure.name).toSorted(compareTexts);
   const told = values.map(({ value, documents }) => `${value} in ${joinWords(documents)}`);
   return [
     {

@@ -17,14 +17,15 @@ export function checkReferences(plan: Plan): Problem[] {
       details: { needs },
     }),
   );
-  const cycles = plan.cycles.map(
-    (cycle): Problem => ({
+  const cycles = plan.cycles.map((cycle): Problem => {
+    const [first = ''] = cycle;
+    return {
       code: 'need_cycle',
-      subject: cycle[0]!,
-      message: `Work items need each other in a circle: ${[...cycle, cycle[0]].join(' → ')}. Take one of these needs out.`,
+      subject: first,
+      message: `Work items need each other in a circle: ${[...cycle, first].join(' → ')}. Take one of these needs out.`,
       details: { cycle },
-    }),
-  );
+    };
+  });
   const unknownDemands = plan.items.flatMap(({ id, demands }): Problem[] => {
     const wrong = demands.filter((demand) => !known.has(idKey(demand)));
     if (wrong.length === 0 || known.size === 0) return [];

@@ -58,7 +58,7 @@ export function checkWeeks(
   const { alone, shared } = schedules;
   const early = plan.items.flatMap((item) => {
     const late = item.waitsFor
-      .map((key) => alone.get(key)!)
+      .flatMap((key) => alone.get(key) ?? [])
       .filter(({ endWeek }) => item.earliestWeek !== null && item.earliestWeek < endWeek);
     if (late.length === 0) return [];
     const week = Math.max(...late.map(({ endWeek }) => endWeek));
@@ -102,7 +102,9 @@ function findCounted(plan: Plan, { demand, week }: Deadline): Set<string> {
   );
   if (named.length === 0) return new Set(plan.byKey.keys());
   const counted = new Set(named.map(({ key }) => key));
-  for (const key of counted) for (const need of plan.byKey.get(key)!.waitsFor) counted.add(need);
+  for (const key of counted) {
+    for (const need of plan.byKey.get(key)?.waitsFor ?? []) counted.add(need);
+  }
   for (const { key, earliestWeek } of plan.items) if ((earliestWeek ?? 1) <= week) counted.add(key);
   return counted;
 }

@@ -24,11 +24,11 @@ export function collectLedger(
   contract: Contract,
   documents: readonly LedgerDocument[],
 ): Record<string, unknown> {
-  const lists = Object.entries(contract.properties).flatMap(([key, node]) => {
+  const lists = Object.entries(contract.properties).flatMap(([key, node]): [string, unknown][] => {
     const kind = node['x-records'];
     return kind === undefined ? [] : [[key, collectKind(kind, node, documents)]];
   });
-  return Object.fromEntries(lists) as Record<string, unknown>;
+  return Object.fromEntries(lists);
 }
 
 function collectKind(

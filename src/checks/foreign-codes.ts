@@ -16,8 +16,8 @@ export function findForeignCodes(content: unknown): string[] {
   collectIds(content, own);
   const text = collectProse(content).join('\n');
   const families = new Map<string, Set<string>>();
-  for (const [code, family] of text.matchAll(CODE)) {
-    families.set(family!, (families.get(family!) ?? new Set()).add(idKey(code)));
+  for (const [code, family = ''] of text.matchAll(CODE)) {
+    families.set(family, (families.get(family) ?? new Set()).add(idKey(code)));
   }
   return [...families.values()]
     .filter((codes) => codes.size >= SMALLEST_FAMILY)

@@ -40,7 +40,7 @@ function peel(left: Set<string>, graph: NeedGraph): void {
     left.delete(key);
     for (const dependant of dependants.get(key) ?? []) {
       if (!left.has(dependant)) continue;
-      const count = open.get(dependant)! - 1;
+      const count = (open.get(dependant) ?? 0) - 1;
       open.set(dependant, count);
       if (count === 0) free.push(dependant);
     }
@@ -74,6 +74,6 @@ function shortestCycle(graph: NeedGraph, within: ReadonlySet<string>, start: str
 
 function trace(cameFrom: ReadonlyMap<string, string>, start: string, end: string): string[] {
   const path = [end];
-  while (path[0] !== start) path.unshift(cameFrom.get(path[0]!)!);
+  for (let key = end; key !== start; path.unshift(key)) key = cameFrom.get(key) ?? start;
   return path;
 }

@@ -37,10 +37,10 @@ export function matchOwner(owner: string, known: readonly string[]): string {
   const key = ownerKey(owner);
   if (known.includes(key)) return key;
   const words = new Set(key.split(' '));
-  const near = known.filter((name) => {
-    const others = name.split(' ');
-    const shared = others.filter((word) => words.has(word)).length;
-    return shared > 0 && (shared === others.length || shared === words.size);
+  const [near = key, ...others] = known.filter((name) => {
+    const named = name.split(' ');
+    const shared = named.filter((word) => words.has(word)).length;
+    return shared > 0 && (shared === named.length || shared === words.size);
   });
-  return near.length === 1 ? near[0]! : key;
+  return others.length === 0 ? near : key;
 }

@@ -43,13 +43,15 @@ export function preparePlan(input: CheckInput): Plan {
   const resolved = items.map((item) => ({
     ...item,
     people: [...new Set(item.owners.map((owner) => matchOwner(owner, known)))],
-    waitsFor: graph.get(item.key)!.filter((need) => !(knotted.has(item.key) && knotted.has(need))),
+    waitsFor: (graph.get(item.key) ?? []).filter(
+      (need) => !(knotted.has(item.key) && knotted.has(need)),
+    ),
   }));
   const byKey = new Map(resolved.map((item) => [item.key, item]));
   const unknownNeeds = resolved
     .map((item) => ({ item, needs: item.needs.filter((need) => find(need) === undefined) }))
     .filter(({ needs }) => needs.length > 0);
-  const cycles = findCycles(graph).map((cycle) => cycle.map((key) => byKey.get(key)!.id));
+  const cycles = findCycles(graph).map((cycle) => cycle.flatMap((key) => byKey.get(key)?.id ?? []));
   return {
     input: { ...input, demands, costs },
     items: resolved,

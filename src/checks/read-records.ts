@@ -69,11 +69,11 @@ export function readWorkItem(raw: RawRecord): WorkItem {
   const cost =
     costText !== '' && saysNothing(costText) ? 0 : (readAmount(raw['cost'])?.high ?? null);
   const effortText = readText([raw['effort_low'], raw['effort_high'], raw['effort']]);
-  const unread = [
+  const unread: [string, string][] = [
     ['effort', effort === null ? effortText : ''],
     ['earliest_week', earliestWeek === null ? readText(raw['earliest_week']) : ''],
     ['cost', cost === null ? costText : ''],
-  ].filter(([, text]) => text !== '');
+  ];
   return {
     id: readText(raw['id']),
     title: readText(raw['title']),
@@ -85,7 +85,7 @@ export function readWorkItem(raw: RawRecord): WorkItem {
     demands: readIds(raw['demands']),
     findings: readIds(raw['findings']),
     doneWhen: readText(raw['done_when']),
-    unread: Object.fromEntries(unread) as Record<string, string>,
+    unread: Object.fromEntries(unread.filter(([, text]) => text !== '')),
   };
 }
 

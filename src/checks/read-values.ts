@@ -26,8 +26,8 @@ export function readAmount(value: unknown): Amount | null {
   const text = readText(value);
   const unit = readUnit(text);
   const found = [...text.matchAll(FIGURE)];
-  const figures = found.slice(0, 2).map(([, digits, scale]) => ({
-    value: toNumber(digits!, /^[A-Z]{3}$/.test(unit)) * (SCALES[scale?.toLowerCase() ?? ''] ?? 1),
+  const figures = found.slice(0, 2).map(([, digits = '', scale]) => ({
+    value: toNumber(digits, /^[A-Z]{3}$/.test(unit)) * (SCALES[scale?.toLowerCase() ?? ''] ?? 1),
     scaled: scale !== undefined,
   }));
   const [first, second] = figures;
@@ -51,9 +51,9 @@ const BETWEEN = /^\s?(?:[\p{L}€$£.]{1,40})?\s?(?:-|–|—|to|bis|and|…|\.{
 
 /** Whether two figures that follow each other are the ends of a range. */
 const hasRange = (text: string, figures: readonly RegExpExecArray[]): boolean =>
-  figures.some(({ 1: digits, index }, at) => {
+  figures.some(({ 1: digits = '', index }, at) => {
     const next = figures[at + 1];
-    return next !== undefined && BETWEEN.test(text.slice(index + digits!.length, next.index));
+    return next !== undefined && BETWEEN.test(text.slice(index + digits.length, next.index));
   });
 const SCALES: Readonly<Record<string, number>> = { k: 1e3, mio: 1e6, million: 1e6 };
 

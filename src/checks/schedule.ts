@@ -40,15 +40,16 @@ function orderItems(plan: Plan): PlanItem[] {
   const ranks = new Map<string, { readonly week: number; readonly depth: number }>();
   const rankOf = (root: PlanItem): void => {
     const stack = [root];
-    while (stack.length > 0) {
-      const item = stack.at(-1)!;
-      const missing = item.waitsFor.filter((key) => !ranks.has(key));
+    for (let item = stack.at(-1); item !== undefined; item = stack.at(-1)) {
+      const missing = item.waitsFor
+        .filter((key) => !ranks.has(key))
+        .flatMap((key) => plan.byKey.get(key) ?? []);
       if (missing.length > 0 && !ranks.has(item.key)) {
-        stack.push(...missing.map((key) => plan.byKey.get(key)!));
+        stack.push(...missing);
         continue;
       }
       stack.pop();
-      const needs = item.waitsFor.map((key) => ranks.get(key)!);
+      const needs = item.waitsFor.flatMap((key) => ranks.get(key) ?? []);
       const week = Math.max(item.earliestWeek ?? 1, ...needs.map((need) => need.week));
       ranks.set(item.key, { week, depth: Math.max(0, ...needs.map(({ depth }) => depth + 1)) });
     }
@@ -71,7 +72,7 @@ export function scheduleItems(plan: Plan, sharing: boolean): Placed[] {
     const arrivals = item.people.map((key) => (plan.capacities.get(key)?.fromWeek ?? 1) - 1);
     const given = Math.max((item.earliestWeek ?? 1) - 1, ...arrivals);
     const waits = [
-      ...item.waitsFor.map((key) => ends.get(key)!),
+      ...item.waitsFor.flatMap((key) => ends.get(key) ?? []),
       ...(sharing ? item.people.flatMap((key) => free.get(key) ?? []) : []),
     ];
     let last: { readonly at: number; readonly id: string | null } = { at: given, id: null };
