@@ -1,7 +1,7 @@
 import { constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, messageOf } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
 import { backupNames, backupsFolder, databaseFolder, PRIVATE_MODE } from './data-directory.ts';
 
@@ -58,8 +58,10 @@ function refuseWithoutRoom(bytes: number, { freeBytes, reserveBytes }: Room): vo
  */
 export function worthKeeping(newestFirst: readonly Backup[]): Set<Backup> {
   const kept = new Set(newestFirst.slice(0, 2));
+  const newest = newestFirst[0];
+  if (!newest) return kept;
   for (const ageMs of [DAY_MS, 7 * DAY_MS]) {
-    const before = Date.parse(newestFirst[0]!.createdAt) - ageMs;
+    const before = Date.parse(newest.createdAt) - ageMs;
     const isOld = ({ createdAt }: Backup): boolean => Date.parse(createdAt) <= before;
     const old = newestFirst.find(isOld);
     const nextInLine = newestFirst.findLast((backup) => !isOld(backup));
@@ -98,7 +100,7 @@ export type BackupFailure = { readonly at: string; readonly message: string };
 const failureFile = (directory: string): string => join(directory, 'backup-failed.json');
 
 export function recordBackupFailure(directory: string, error: unknown): void {
-  const failure: BackupFailure = { at: now().toISOString(), message: (error as Error).message };
+  const failure: BackupFailure = { at: now().toISOString(), message: messageOf(error) };
   try {
     writeFileSync(failureFile(directory), JSON.stringify(failure));
   } catch {

@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 
 /** What lies in a data directory is its owner's alone: the files hold every tenant's rows. */
 export const PRIVATE_MODE = 0o700;
@@ -49,8 +49,8 @@ export function checkDirectory(directory: string): void {
   try {
     if (statSync(directory).isDirectory()) return;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    problem = (error as Error).message;
+    if (codeOf(error) === 'ENOENT') return;
+    problem = messageOf(error);
   }
   throw new DialecticError('data_directory_unusable', `Cannot use ${directory}: ${problem}.`, {
     details: { directory },

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
 
@@ -37,7 +37,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     writeHolder(directory);
   } catch (cause) {
     database?.close();
-    if ((cause as SystemError).errcode === SQLITE_BUSY) {
+    if (isOfSqlite(cause, SQLITE_BUSY)) {
       throw lockedError(directory, await readLivingHolder(directory), cause);
     }
     throw unusableError(directory, cause);
@@ -71,14 +71,15 @@ function writeHolder(directory: string): void {
   }
 }
 
-type SystemError = { readonly code?: string; readonly errcode?: number; readonly message: string };
+/** Whether SQLite gave an error this code. */
+const isOfSqlite = (error: unknown, code: number): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === code;
 
 function unusableError(directory: string, cause: unknown): DialecticError {
-  const { code, errcode, message } = cause as SystemError;
-  const full = code === 'ENOSPC' || code === 'EDQUOT' || errcode === SQLITE_FULL;
+  const full = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isOfSqlite(cause, SQLITE_FULL);
   return new DialecticError(
     full ? 'storage_full' : 'data_directory_unusable',
-    `Cannot use the data directory ${directory}: ${message}.`,
+    `Cannot use the data directory ${directory}: ${messageOf(cause)}.`,
     { cause, details: { directory } },
   );
 }
@@ -108,7 +109,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

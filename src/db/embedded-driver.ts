@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import { elapsedMs, every, sleep, withTimeout } from '../platform/clock.ts';
 import { listBackups, removePartialBackups, writeBackup } from './backup.ts';
 import { BackupSchedule } from './backup-schedule.ts';
@@ -155,7 +155,7 @@ export class EmbeddedDriver implements Driver {
   }
 
   explain(error: unknown): DialecticError | undefined {
-    const { code = '' } = error as { code?: string };
+    const code = codeOf(error);
     if (code === '53100') {
       this.#disk.noteFull();
       return this.#disk.fullError(error);
@@ -221,8 +221,8 @@ export class EmbeddedDriver implements Driver {
     const folder = newDatabaseFolder(this.#directory);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: PRIVATE_MODE });
-    await this.#start(folder);
-    await this.#thread!.close();
+    const thread = await this.#start(folder);
+    await thread.close();
     await rename(folder, this.#folder);
     syncDirectory(this.#directory);
   }
@@ -234,7 +234,7 @@ export class EmbeddedDriver implements Driver {
     this.#listeners.tellAll();
   }
 
-  async #start(folder: string): Promise<void> {
+  async #start(folder: string): Promise<PgliteThread> {
     if (folder === this.#folder) this.#checkFiles();
     const thread = new PgliteThread(folder);
     this.#thread = thread;
@@ -265,6 +265,7 @@ export class EmbeddedDriver implements Driver {
       throw this.#disk.isFull ? this.#disk.fullError(cause) : damagedError(this.#directory, cause);
     }
     this.#client = client;
+    return thread;
   }
 
   #checkFiles(): void {
@@ -301,7 +302,7 @@ function damagedError(directory: string, cause: unknown): DialecticError {
   const hint = backup ? `The last backup is of ${backup.createdAt}.` : 'There is no backup.';
   return new DialecticError(
     'data_directory_damaged',
-    `The database in ${directory} cannot be read: ${(cause as Error).message}. ${hint}`,
+    `The database in ${directory} cannot be read: ${messageOf(cause)}. ${hint}`,
     { cause, details: { directory, backup: backup?.createdAt ?? null } },
   );
 }

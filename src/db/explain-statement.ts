@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { DialecticError, isErrorCode } from '../errors/errors.ts';
 
 /** What a person can make of the values that PostgreSQL refuses, by its code. */
@@ -12,7 +13,8 @@ const REFUSED_VALUES: Readonly<Record<string, string>> = {
 
 /** Turns what PostgreSQL says into a coded error; its own words may name rows and are left out. */
 export function explainStatement(error: Error): Error {
-  const { code = '', hint, constraint } = error as Error & Record<string, string | undefined>;
+  if (!(error instanceof pg.DatabaseError)) return error;
+  const { code = '', hint, constraint } = error;
   if (code === 'DX000') {
     // Our own functions raise with a code of the table as their hint.
     const known = isErrorCode(hint) ? hint : 'internal_error';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError } from '../errors/errors.ts';
 import { type Backup, listBackups, timeStamp } from './backup.ts';
 import { databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
 import { Database } from './database.ts';
@@ -56,7 +56,7 @@ async function prepareNewest(directory: string, lock: DirectoryLock, backups: re
       return backup;
     } catch (error) {
       // An older backup helps against damage alone; with it more would be lost than need be.
-      if ((error as DialecticError).code !== 'data_directory_damaged') throw error;
+      if (codeOf(error) !== 'data_directory_damaged') throw error;
       failure ??= error;
     }
   }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
@@ -96,7 +96,7 @@ export class ServerDriver implements Driver {
   }
 
   explain(error: unknown): DialecticError | undefined {
-    if ((error as { code?: string }).code === '53100') {
+    if (codeOf(error) === '53100') {
       this.#full = true;
       return new DialecticError('storage_full', "The database server's disk is full.", {
         cause: error,

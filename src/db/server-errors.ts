@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/error-codes.ts';
-import { DialecticError, type ErrorOptions } from '../errors/errors.ts';
+import { codeOf, DialecticError, type ErrorOptions, messageOf } from '../errors/errors.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -18,9 +18,9 @@ const POOL_BUSY = 'timeout exceeded when trying to connect';
 
 /** What node-postgres says of a failed connection; several addresses fail with several errors. */
 function readError(error: unknown): { code: string; message: string } {
-  const { code = '', message } = error as { code?: string; message: string };
-  const [inner] = error instanceof AggregateError ? (error.errors as Error[]) : [];
-  return { code, message: message || (inner?.message ?? 'no reason given') };
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const message = messageOf(error) || (inner ? messageOf(inner) : 'no reason given');
+  return { code: codeOf(error), message };
 }
 
 /** Tells a server that is away or busy (worth another try) from one that says no. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, messageOf } from '../errors/errors.ts';
 import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
 import {
@@ -94,7 +94,7 @@ const occupied = (out: string, why: string): DialecticError =>
 async function readClaim(out: string): Promise<Claim | null> {
   const text = await readTextFile(join(out, CLAIM), CLAIM_LIMITS);
   try {
-    const { owner, files } = JSON.parse(text) as Partial<Claim>;
+    const { owner, files }: { owner?: unknown; files?: unknown } = JSON.parse(text);
     if (typeof owner !== 'string' || !Array.isArray(files)) return null;
     return { owner, files: files.filter((path) => typeof path === 'string') };
   } catch {
@@ -138,7 +138,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (cause) {
-    const message = `Cannot write to ${folder}: ${(cause as Error).message}`;
+    const message = `Cannot write to ${folder}: ${messageOf(cause)}`;
     throw new DialecticError('folder_unusable', message, { cause });
   }
 }

@@ -66,6 +66,13 @@ export function withDetails(
 /** Wraps whatever was thrown; an error that carries a code keeps it. */
 export function toDialecticError(thrown: unknown): DialecticError {
   if (thrown instanceof DialecticError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new DialecticError('internal_error', message, { cause: thrown });
+  return new DialecticError('internal_error', messageOf(thrown), { cause: thrown });
 }
+
+/** What was thrown says, be it an error or not. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
+/** The code that Node or PostgreSQL gave an error; empty where it has none. */
+export const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';

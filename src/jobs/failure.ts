@@ -1,5 +1,5 @@
 import type { AnyTransaction, Database } from '../db/database.ts';
-import { DialecticError, toDialecticError } from '../errors/errors.ts';
+import { DialecticError, messageOf, toDialecticError } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
@@ -38,7 +38,7 @@ export async function recordFailure(
     } catch (fault) {
       // Without a record the lease runs out and the job is taken over, which is safe but slow.
       const whose = `job ${job.id} of session ${job.sessionId}`;
-      log(`cannot record the failure of ${whose}: ${(fault as Error).message}`);
+      log(`cannot record the failure of ${whose}: ${messageOf(fault)}`);
       await database.driver.untilWritable();
       await sleep(200 * attempt);
     }

@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { Presence } from '../db/driver.ts';
 import { EVENTS_CHANNEL } from '../db/events.ts';
+import { messageOf } from '../errors/errors.ts';
 import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
@@ -149,7 +150,7 @@ export class Worker {
       this.#lastFault = '';
       return jobs;
     } catch (error) {
-      this.#tellOnce((error as Error).message);
+      this.#tellOnce(messageOf(error));
       await this.#database.driver.untilWritable(this.#stop.signal);
       await sleep(500, this.#stop.signal);
       return [];
