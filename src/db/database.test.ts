@@ -27,6 +27,13 @@ describeOnBoth('a transaction', (kind) => {
     expect(await database.asWorker(async (tx) => tx.tenantId)).toBeUndefined();
   });
 
+  test('does not go on without a row where one must come', async () => {
+    const one = await database.asTenant(ada.tenantId, (tx) => tx.queryOne('select 1 as n'));
+    expect(one).toEqual({ n: 1 });
+    const none = database.asTenant(ada.tenantId, (tx) => tx.queryOne('select 1 where false'));
+    await expect(none).rejects.toMatchObject({ code: 'internal_error' });
+  });
+
   test('that has failed lets no late statement through', async () => {
     const late = Promise.withResolvers<unknown>();
     const failing = database.asTenant(ada.tenantId, async (tx) => {

@@ -52,6 +52,17 @@ export class AnyTransaction {
     return (await this.#run<Row>(statement)).rows;
   }
 
+  /** As `query`, for a statement that always gives a row. */
+  async queryOne<Row extends QueryResultRow>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<Row> {
+    const [row] = await this.query<Row>(text, values, name);
+    if (!row) throw misuse('A statement that always gives a row gave none.', new Error(text));
+    return row;
+  }
+
   /** Lets no further statement through; returns the first failure of one, if any. */
   end(): unknown {
     this.#ended = true;

@@ -72,10 +72,10 @@ function describe(error: unknown): string {
 }
 
 async function examineContents(database: Database): Promise<Finding[]> {
-  const [row] = await database.transaction({ as: 'owner' }, (tx) =>
-    tx.query<{ version: string }>("select current_setting('server_version') as version"),
+  const engineVersion = await database.transaction({ as: 'owner' }, (tx) =>
+    tx.queryOne<{ version: string }>("select current_setting('server_version') as version"),
   );
-  const engine = good('database', `PostgreSQL ${row!.version}`);
+  const engine = good('database', `PostgreSQL ${engineVersion.version}`);
   const version = await readSchemaVersion(database);
   if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
   const newest = readSchemaFiles().migrations.at(-1)!.version;

@@ -65,10 +65,10 @@ export async function readEvents(
        order by e.tx, e.id`,
       [afterTx, afterId, limit, ...(topic === undefined ? [] : [topic])],
     );
-    if (found[0]!.id !== null) await tx.query(FLUSH);
+    if (found.some(({ id }) => id !== null)) await tx.query(FLUSH);
     return found;
   });
-  if (epoch !== undefined && epoch !== rows[0]!.epoch) {
+  if (epoch !== undefined && epoch !== rows[0]?.epoch) {
     throw new DialecticError('cursor_invalid', 'This cursor is of before a backup was restored.');
   }
   const events = rows.flatMap((row) => {
@@ -132,5 +132,6 @@ function parseCursor(cursor: string | null): Cursor {
   if (cursor === null) return { tx: '0', id: '0', seen: 0 };
   const match = /^([0-9a-f]{8})-(\d{1,19})-(\d{1,18})(?:-(\d{1,9}))?$/.exec(cursor);
   if (!match) throw new DialecticError('cursor_invalid', `Not an event cursor: ${cursor}`);
-  return { epoch: match[1]!, tx: match[2]!, id: match[3]!, seen: Number(match[4] ?? 0) };
+  const [, epoch = '', tx = '', id = '', seen = '0'] = match;
+  return { epoch, tx, id, seen: Number(seen) };
 }

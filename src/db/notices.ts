@@ -72,9 +72,9 @@ export async function dismissAllNotices(tx: Transaction): Promise<string[]> {
 
 /** The notice with this id, or with an id that ends so. */
 export function findNotice(open: readonly Notice[], wanted: string): Notice {
-  const found = open.filter(({ id }) => id.endsWith(wanted));
-  if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new DialecticError('not_found', `No open notice ${wanted}.`);
-  const message = `${wanted} is the end of ${found.length} ids of notices; give more of it.`;
+  const [found, ...others] = open.filter(({ id }) => id.endsWith(wanted));
+  if (!found) throw new DialecticError('not_found', `No open notice ${wanted}.`);
+  if (others.length === 0) return found;
+  const message = `${wanted} is the end of ${others.length + 1} ids of notices; give more of it.`;
   throw new DialecticError('usage_invalid', message);
 }

@@ -85,12 +85,12 @@ export async function approveStage(database: Database, tenantId: string, session
 
 /** The stage that was opened last in this pass. */
 export async function lastStage(tx: Transaction, session: SessionView): Promise<string> {
-  const [last] = await tx.query<{ stage_key: string }>(
+  const last = await tx.queryOne<{ stage_key: string }>(
     `select stage_key from stage_runs where session_id = $1
        and iteration = $2 order by created_at desc, id desc limit 1`,
     [session.id, session.iteration],
   );
-  return last!.stage_key;
+  return last.stage_key;
 }
 
 /** Another pass over the whole process, which reads what this one left. */

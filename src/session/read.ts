@@ -87,10 +87,17 @@ export async function readSession(tx: Transaction, id: string): Promise<SessionV
   };
 }
 
+/** A lane of the session; throws `not_found` where the id is of none. */
+export function laneOf({ id, lanes }: Pick<SessionView, 'id' | 'lanes'>, laneId: string | null) {
+  const lane = lanes.find((one) => one.id === laneId);
+  if (!lane) throw new DialecticError('not_found', `Session ${id} has no lane ${laneId}.`);
+  return lane;
+}
+
 /** What every prompt of a session may use. */
 export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
   const { projectId, process } = session;
-  const [project] = await tx.query<{
+  const project = await tx.queryOne<{
     name: string;
     domain: string | null;
     brief_hash: string;
@@ -106,16 +113,16 @@ export async function readFacts(tx: Transaction, session: SessionView): Promise<
   for (const { kind, body } of rows) {
     resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${body}` : body;
   }
-  const domain = project!.domain ?? '';
+  const domain = project.domain ?? '';
   return {
-    userRequest: await readBlob(tx, project!.brief_hash),
+    userRequest: await readBlob(tx, project.brief_hash),
     iteration: session.iteration,
-    project: { name: project!.name, domain },
+    project: { name: project.name, domain },
     resources,
     overlay: mergeOverlays({
       system: process.overlay,
       domain: process.domains[domain],
-      project: project!.overlay ?? undefined,
+      project: project.overlay ?? undefined,
       session: session.overlay ?? undefined,
     }),
   };

@@ -73,7 +73,7 @@ export async function summarise(
   { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
   folder: string | undefined,
 ): Promise<RunResult> {
-  const [usage] = await tx.query<
+  const usage = await tx.queryOne<
     Record<'calls' | 'input' | 'output' | 'cached', number> & {
       cost: number | null;
     }
@@ -106,7 +106,7 @@ export async function summarise(
     },
     gates: session.gates,
     shortages: shortagesOf(session),
-    calls: usage!.calls,
+    calls: usage.calls,
     documents: documents.map((document) => ({
       id: document.id,
       shortId: shortId(document.id),
@@ -123,10 +123,10 @@ export async function summarise(
     })),
     ...viewChoice(session),
     usage: {
-      inputTokens: usage!.input,
-      outputTokens: usage!.output,
-      cachedInputTokens: usage!.cached,
-      costUsd: usage!.cost === null ? null : usage!.cost / 1e6,
+      inputTokens: usage.input,
+      outputTokens: usage.output,
+      cachedInputTokens: usage.cached,
+      costUsd: usage.cost === null ? null : usage.cost / 1e6,
     },
     degraded: missing.length > 0,
     missing,

@@ -56,7 +56,7 @@ export type HoldResult = {
 export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
   checkAmount(hold.usdMicros, 'USD', 'The most that a call may cost');
   checkAmount(hold.tokens, 'token', 'The most that a call may use');
-  const [row] = await tx.query<HoldResult>(
+  return tx.queryOne<HoldResult>(
     `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
        short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -75,7 +75,6 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
     ],
     'hold-funds',
   );
-  return row!;
 }
 
 /** What a call cost in the end, with what it was reckoned from. */
@@ -92,7 +91,7 @@ export type CallCost = {
 export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): Promise<number> {
   checkAmount(cost.usdMicros, 'USD', 'The cost of a call');
   checkAmount(cost.tokens, 'token', 'The use of a call');
-  const [row] = await tx.query<{ id: number }>(
+  const { id } = await tx.queryOne<{ id: number }>(
     'select post_call($1, $2, $3, $4, $5, $6, $7) as id',
     [
       tx.tenantId,
@@ -105,7 +104,7 @@ export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): P
     ],
     'post-call',
   );
-  return row!.id;
+  return id;
 }
 
 /** Gives everything back that was set aside for a call which brought nothing. */
@@ -119,6 +118,8 @@ export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
  */
 export async function settleLeftHolds(tx: Transaction): Promise<number> {
   await tx.query('select lock_wallets($1)', [tx.tenantId]);
-  const [row] = await tx.query<{ n: number }>('select settle_left_holds($1) as n', [tx.tenantId]);
-  return row!.n;
+  const { n } = await tx.queryOne<{ n: number }>('select settle_left_holds($1) as n', [
+    tx.tenantId,
+  ]);
+  return n;
 }

@@ -17,26 +17,29 @@ export type Grant = {
 /** Adds to a wallet, which has a limit from then on; returns the posting's id. */
 export async function grantFunds(tx: Transaction, grant: Grant): Promise<number> {
   checkAmount(grant.amount, grant.currency, 'The grant');
-  const [row] = await tx.query<{ id: number }>('select grant_funds($1, $2, $3, $4, $5, $6) as id', [
-    tx.tenantId,
-    grant.key,
-    grant.projectId ?? null,
-    grant.currency,
-    grant.amount,
-    JSON.stringify(grant.note ? { note: grant.note } : {}),
-  ]);
+  const { id } = await tx.queryOne<{ id: number }>(
+    'select grant_funds($1, $2, $3, $4, $5, $6) as id',
+    [
+      tx.tenantId,
+      grant.key,
+      grant.projectId ?? null,
+      grant.currency,
+      grant.amount,
+      JSON.stringify(grant.note ? { note: grant.note } : {}),
+    ],
+  );
   await checkWallet(tx, grant);
-  return row!.id;
+  return id;
 }
 
 /** After the grant, under the lock that it took on the wallet: throwing rolls it back. */
 async function checkWallet(tx: Transaction, { projectId, currency }: Grant) {
-  const [wallet] = await tx.query<{ balance: number }>(
+  const wallet = await tx.queryOne<{ balance: number }>(
     `select balance::float8 as balance from accounts
      where kind = $1 and owner = $2 and currency = $3`,
     [projectId ? 'project' : 'user', projectId ?? '', currency],
   );
-  checkAmount(Math.max(0, wallet!.balance), currency, 'The wallet with this grant');
+  checkAmount(Math.max(0, wallet.balance), currency, 'The wallet with this grant');
 }
 
 /**
@@ -67,15 +70,18 @@ export type Refund = {
 
 /** Gives back what a call cost, or a part of it; returns the posting's id. */
 export async function refundCall(tx: Transaction, refund: Refund): Promise<number> {
-  const [row] = await tx.query<{ id: number }>('select refund_call($1, $2, $3, $4, $5, $6) as id', [
-    tx.tenantId,
-    refund.key,
-    refund.postingId,
-    refund.usdMicros,
-    refund.tokens,
-    JSON.stringify(refund.note ? { note: refund.note } : {}),
-  ]);
-  return row!.id;
+  const { id } = await tx.queryOne<{ id: number }>(
+    'select refund_call($1, $2, $3, $4, $5, $6) as id',
+    [
+      tx.tenantId,
+      refund.key,
+      refund.postingId,
+      refund.usdMicros,
+      refund.tokens,
+      JSON.stringify(refund.note ? { note: refund.note } : {}),
+    ],
+  );
+  return id;
 }
 
 /** What a budget caps: one run, all runs of a project, or everything. */
