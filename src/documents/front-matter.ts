@@ -16,9 +16,10 @@ export function splitFrontMatter(source: string): {
 } {
   const found = BLOCK.exec(source);
   if (!found) return { facts: {}, text: source };
-  const text = source.slice(found[0].length).replace(/^\r?\n/, '');
+  const [block, yaml = ''] = found;
+  const text = source.slice(block.length).replace(/^\r?\n/, '');
   try {
-    const facts: unknown = parse(found[1]!, { maxAliasCount: 0 });
+    const facts: unknown = parse(yaml, { maxAliasCount: 0 });
     return { facts: facts !== null && typeof facts === 'object' ? { ...facts } : {}, text };
   } catch (error) {
     throw new DialecticError('usage_invalid', 'The front matter is not valid YAML.', {

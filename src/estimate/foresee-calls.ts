@@ -2,6 +2,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { simulateProcess } from '../planning/simulate.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
+import { stageOf, stepOf } from '../recipe/edges.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 
@@ -35,10 +36,9 @@ export function foreseeDocuments(shape: RunShape): ForeseenCall[] {
   const chosen = writer ? models[writer - 1] : undefined;
   const lanes = chosen === undefined ? models : [chosen, ...models.toSpliced(writer! - 1, 1)];
   const lanesOfStage = chosen === undefined ? {} : loneStages(process);
-  const stages = new Map(process.stages.map((stage) => [stage.key, stage]));
   return simulate(process, lanes.length, lanesOfStage).map((job) => {
-    const stage = stages.get(job.stage)!;
-    const step = stage.steps.find((one) => one.key === job.step)!;
+    const stage = stageOf(process, job.stage);
+    const step = stepOf(stage, job.step);
     return { job, stage, step, model: lanes[Number(job.laneId.replace('lane-', '')) - 1]! };
   });
 }

@@ -81,7 +81,7 @@ function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions)
 
 function checkJob(job: NewJob): void {
   if (!JOB_TYPES.includes(job.type)) {
-    throw new DialecticError('job_type_unknown', `There is no job type ${job.type as string}.`, {
+    throw new DialecticError('job_type_unknown', `There is no job type ${job.type}.`, {
       details: { types: JOB_TYPES },
     });
   }
@@ -116,7 +116,7 @@ async function resolveRepeated(
   jobs: readonly (NewJob & { id: string })[],
   inserted: ReadonlySet<string>,
 ): Promise<string[]> {
-  const keys = jobs.filter((job) => !inserted.has(job.id)).map((job) => job.idempotencyKey!);
+  const keys = jobs.filter((job) => !inserted.has(job.id)).map((job) => job.idempotencyKey);
   const found = await tx.query<{ id: string; idempotency_key: string }>(
     'select id, idempotency_key from jobs where idempotency_key = any ($1)',
     [keys],

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 
 const section = z.strictObject({
-  maxAttempts: z.number().int().min(1).max(100).optional(),
-  firstRetryMs: z.number().int().positive().optional(),
-  longestRetryMs: z.number().int().positive().optional(),
-  maxTakeovers: z.number().int().min(1).optional(),
+  maxAttempts: z.number().int().min(1).max(100).default(5),
+  firstRetryMs: z.number().int().positive().default(500),
+  longestRetryMs: z.number().int().positive().default(60_000),
+  maxTakeovers: z.number().int().min(1).default(20),
 });
 
 /** How patient a worker is; the section `jobs` of the configuration file. */
@@ -20,20 +20,14 @@ export type JobSettings = {
   readonly maxTakeovers: number;
 };
 
-export const DEFAULT_JOB_SETTINGS: JobSettings = {
-  maxAttempts: 5,
-  firstRetryMs: 500,
-  longestRetryMs: 60_000,
-  maxTakeovers: 20,
-};
+export const DEFAULT_JOB_SETTINGS: JobSettings = section.parse({});
 
 /** Reads the section `jobs` of a parsed configuration file; what it leaves out has its default. */
 export function readJobSettings(file: unknown): JobSettings {
-  const parsed = z.object({ jobs: section.optional() }).safeParse(file ?? {});
+  const parsed = z.object({ jobs: section.prefault({}) }).safeParse(file ?? {});
   if (!parsed.success) {
     const problem = z.prettifyError(parsed.error);
     throw new DialecticError('usage_invalid', `The configuration is not valid. ${problem}`);
   }
-  const given = parsed.data.jobs ?? {};
-  return { ...DEFAULT_JOB_SETTINGS, ...(given as Partial<JobSettings>) };
+  return parsed.data.jobs;
 }

@@ -49,5 +49,6 @@ export const OVER: readonly JobStatus[] = ['completed', 'failed', 'cancelled', '
 export const isOver = (status: JobStatus): boolean => OVER.includes(status);
 
 export function mayFollow(from: JobStatus, to: JobStatus): boolean {
-  return (TRANSITIONS[from] as readonly string[]).includes(to);
+  const allowed: readonly JobStatus[] = TRANSITIONS[from];
+  return allowed.includes(to);
 }

@@ -1,5 +1,5 @@
 import { findBallotStep } from '../recipe/ballot.ts';
-import { activeSteps, deriveEdges, findStage } from '../recipe/edges.ts';
+import { activeSteps, deriveEdges, stageOf } from '../recipe/edges.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { compareText, type DocumentIndex, feedbackFor } from './document-index.ts';
 import type { PlannedJob, PlanRequest, SourceDocument } from './types.ts';
@@ -70,7 +70,7 @@ export function giveFeedback(
   jobs: readonly PlannedJob[],
   index: DocumentIndex,
 ): readonly PlannedJob[] {
-  const stage = findStage(request.process, request.stageKey)!;
+  const stage = stageOf(request.process, request.stageKey);
   const selected = new Set(jobs.flatMap((job) => job.inputIds));
   // Voters are shown the same: feedback on one lane's document alone would tell that lane its own.
   const isBallot = findBallotStep(request.process) === step;

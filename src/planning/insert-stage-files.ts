@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import { activeSteps, isProduced } from '../recipe/edges.ts';
+import { activeSteps, isProduced, stageOf, stepOf } from '../recipe/edges.ts';
 import { forkStage, insertStage, overrideStep, type Position } from '../recipe/edit.ts';
 import { inputFromFile } from '../recipe/file-shape.ts';
 import { processOfStage } from '../recipe/lone-stage.ts';
@@ -89,8 +89,8 @@ function wireStep(
   stepKey: string,
   documents: readonly string[],
 ): Process {
-  const stage = process.stages.find((one) => one.key === stageKey)!;
-  const { inputs } = stage.steps.find((step) => step.key === stepKey)!;
+  const stage = stageOf(process, stageKey);
+  const { inputs } = stepOf(stage, stepKey);
   for (const way of WAYS) {
     const added = documents.map((document_key) =>
       inputFromFile(

@@ -1,3 +1,4 @@
+import { DialecticError } from '../errors/errors.ts';
 import type { Process, Stage, Step, StepInput } from './types.ts';
 
 /** `from` must have ended before `to` starts; `required` means it must have succeeded. */
@@ -32,6 +33,20 @@ export function findProducer(stage: Stage, input: StepInput): Step | undefined {
 
 export const findStage = (process: Process, key: string | null): Stage | undefined =>
   process.stages.find((stage) => stage.key === key);
+
+/** A stage that the process has; throws `not_found` where it does not. */
+export function stageOf(process: Process, key: string): Stage {
+  const stage = findStage(process, key);
+  if (!stage) throw new DialecticError('not_found', `${process.key} has no stage ${key}.`);
+  return stage;
+}
+
+/** A step that the stage has; throws `not_found` where it does not. */
+export function stepOf(stage: Stage, key: string): Step {
+  const step = stage.steps.find((one) => one.key === key);
+  if (!step) throw new DialecticError('not_found', `Stage ${stage.key} has no step ${key}.`);
+  return step;
+}
 
 /** Edges within a stage: one for each input that the stage itself makes, and those of `after`. */
 export function deriveEdges(stage: Stage): Edge[] {

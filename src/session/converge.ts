@@ -41,9 +41,11 @@ export async function converge(tx: Transaction, session: SessionView): Promise<v
     vote && JSON.stringify(vote),
   ]);
   if (session.chosenBy === 'person') return;
-  const counted = vote?.ballots.some(({ problem }) => problem === null) ?? false;
+  if (vote?.ballots.some(({ problem }) => problem === null)) {
+    return saveChoice(tx, session, vote.chosen, 'ballots');
+  }
   const { laneId } = chooseLane(await candidateLanes(tx, session), []);
-  await saveChoice(tx, session, counted ? vote!.chosen : laneId, counted ? 'ballots' : 'default');
+  await saveChoice(tx, session, laneId, 'default');
 }
 
 /** Null where the process holds no vote or there are no two rivals. */

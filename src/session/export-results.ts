@@ -3,6 +3,7 @@ import { splitFrontMatter } from '../documents/front-matter.ts';
 import { constructPath } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { stageOf } from '../recipe/edges.ts';
 import type { DocumentRef } from '../recipe/types.ts';
 import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
 import { safeInline } from '../text/markdown-text.ts';
@@ -64,7 +65,7 @@ export const findResult = (
   );
 
 export function titleOf({ process }: SessionView, ref: DocumentRef): string {
-  const stage = process.stages.find(({ key }) => key === ref.stage)!;
+  const stage = stageOf(process, ref.stage);
   const step = stage.steps.find(({ output }) => output.documentKey === ref.documentKey)!;
   return describeDocument(stage, step).title;
 }

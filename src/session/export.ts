@@ -12,7 +12,7 @@ import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
 import { readQuestions } from './questions.ts';
-import { readSession, type SessionLane, type SessionView } from './read.ts';
+import { laneOf, readSession, type SessionLane, type SessionView } from './read.ts';
 import { writeContents, writeReadme } from './readme.ts';
 import { readStageLanes } from './stages.ts';
 
@@ -162,7 +162,7 @@ function addDocument(
     key: row.document_key,
     kind: isHeader ? 'header_context' : 'document',
     iteration: row.iteration,
-    lane: session.lanes.find((lane) => lane.id === row.lane_id)!,
+    lane: laneOf(session, row.lane_id),
     version: row.version,
     path: path ?? null,
     dataPath,
@@ -229,7 +229,7 @@ const nameModel = ({ model }: SessionLane): string => model.replaceAll('/', '-')
 
 /** The same model may take part twice; its second lane is its copy 2, as for `a/b` and `a-b`. */
 function authorOf(session: SessionView, laneId: string): Author {
-  const lane = session.lanes.find((one) => one.id === laneId)!;
+  const lane = laneOf(session, laneId);
   const model = nameModel(lane);
   const same = session.lanes.filter((one) => nameModel(one) === model);
   return { model, copy: same.indexOf(lane) + 1 };
@@ -264,13 +264,12 @@ async function addProject(
   missing: readonly Loss[],
 ) {
   const { projectId, process } = session;
-  const [project] = await tx.query<{
+  const { name, domain, brief_hash, overlay } = await tx.queryOne<{
     name: string;
     domain: string | null;
     brief_hash: string;
     overlay: Overlay | null;
   }>('select name, domain, brief_hash, overlay from projects where id = $1', [projectId]);
-  const { name, domain, brief_hash, overlay } = project!;
   files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, brief_hash));
   const settings = {
     project: { id: projectId, name, domain, overlay },

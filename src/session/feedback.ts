@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { promptedStages, readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
 import { newId } from '../platform/ids.ts';
-import { findStage } from '../recipe/edges.ts';
+import { findStage, stageOf } from '../recipe/edges.ts';
 import { findDocument } from './name-document.ts';
 import { readSession, type SessionView } from './read.ts';
 
@@ -92,7 +92,7 @@ export async function findReading(
   const next = await nextStage(tx, session, stageKey);
   const reading = next ? { stage: next, iteration } : { stage: stageKey, iteration: iteration + 1 };
   const subject = { stage: stageKey, documentKey, iteration };
-  const stage = findStage(process, reading.stage)!;
+  const stage = stageOf(process, reading.stage);
   const steps = stepsGiven(stage, subject, reading.iteration).map((step) => step.key);
   return { ...reading, steps };
 }

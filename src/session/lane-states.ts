@@ -1,10 +1,11 @@
 import type { StageStanding } from '../jobs/lanes.ts';
 import type { StepState } from '../planning/ready.ts';
+import { stageOf } from '../recipe/edges.ts';
 import type { Process } from '../recipe/types.ts';
 
 /** Where each lane of a stage stands, as planning sees it; what a lost lane left open has failed. */
 export function toLaneStates(process: Process, stageKey: string, standing: StageStanding) {
-  const steps = process.stages.find((stage) => stage.key === stageKey)!.steps;
+  const { steps } = stageOf(process, stageKey);
   const states: Record<string, Record<string, StepState>> = {};
   for (const [laneId, lane] of standing.steps) {
     const own: Record<string, StepState> = {};

@@ -42,11 +42,10 @@ export function pickSession<Session extends { readonly id: string }>(
   wanted: string | undefined,
 ): Session {
   const found = sessions.filter((one) => wanted === undefined || one.id.endsWith(wanted));
-  if (found.length === 0) {
-    throw new DialecticError('not_found', `There is no session ${wanted ?? 'yet'}.`);
-  }
+  const [newest] = found;
+  if (!newest) throw new DialecticError('not_found', `There is no session ${wanted ?? 'yet'}.`);
   if (wanted !== undefined && found.length > 1) {
     throw new DialecticError('usage_invalid', `${wanted} is the end of ${found.length} ids.`);
   }
-  return found[0]!;
+  return newest;
 }

@@ -3,7 +3,7 @@ import { readStanding } from '../jobs/lanes.ts';
 import type { JobError } from '../jobs/types.ts';
 import { excuseLanes, type LostLane } from '../planning/excuse-lanes.ts';
 import type { Loss } from '../planning/types.ts';
-import { activeSteps } from '../recipe/edges.ts';
+import { activeSteps, stageOf } from '../recipe/edges.ts';
 import { toLaneStates } from './lane-states.ts';
 import type { SessionView } from './read.ts';
 
@@ -43,8 +43,9 @@ export async function readLosses(
   const byStage = Map.groupBy(failed, (job) => job.stage_key);
   for (const { key: stageKey } of session.process.stages) {
     const jobs = byStage.get(stageKey) ?? [];
-    if (jobs.length === 0) continue;
-    const standing = await readStanding(tx, jobs[0]!.stage_run_id);
+    const [first] = jobs;
+    if (!first) continue;
+    const standing = await readStanding(tx, first.stage_run_id);
     const states = toLaneStates(session.process, stageKey, standing);
     const laneIds = stageLanes[stageKey] ?? [];
     const roots = jobs.filter((job) => job.step_key === null);
@@ -114,7 +115,7 @@ function lossesOfLane(
   const laneId = jobs[0]!.lane_id;
   const cause = jobs.find((job) => job.error && !CONSEQUENCES.includes(job.error.code))?.error;
   const planned = standing.steps.get(laneId);
-  const stage = session.process.stages.find((one) => one.key === stageKey)!;
+  const stage = stageOf(session.process, stageKey);
   const never = activeSteps(stage).filter((step) => !planned?.has(step.key));
   return [
     ...jobs

@@ -38,13 +38,14 @@ export async function findDocument(
   const current = rows.filter((row) => isNewest(row, rows));
   const named = current.filter((row) => isNamed(row, wanted));
   const found = named.length > 0 ? named : rows.filter((row) => endsWith(row, wanted));
-  if (found.length === 0) refuseUnknown(current, stageKey, wanted);
+  const [other] = found;
+  if (!other) refuseUnknown(current, stageKey, wanted);
   const own = found.filter((row) => row.stage === stageKey);
-  if (own.length === 0) {
-    const [other] = found;
+  const [document] = own;
+  if (!document) {
     throw new DialecticError(
       'usage_invalid',
-      `${nameOf(other!)} is a document of ${other!.stage}, not of ${stageKey}. Say it there: dialectic feedback ${other!.stage} TEXT -d ${shortId(other!.id)}`,
+      `${nameOf(other)} is a document of ${other.stage}, not of ${stageKey}. Say it there: dialectic feedback ${other.stage} TEXT -d ${shortId(other.id)}`,
     );
   }
   if (own.length > 1) {
@@ -55,7 +56,7 @@ export async function findDocument(
       { details: { candidates: own.map(({ id }) => id) } },
     );
   }
-  return requireCurrent(own[0]!, rows);
+  return requireCurrent(document, rows);
 }
 
 /** One line that tells a document from its siblings. */

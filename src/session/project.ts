@@ -21,8 +21,9 @@ type ProjectRow = {
 /** A project by its name, its id or the end of it. */
 export async function findProject(tx: Transaction, wanted: string) {
   const rows = await projectsCalled(tx, wanted);
-  if (rows.length === 1) return rows[0]!.id;
   if (rows.length > 1) throw ambiguous(wanted, rows);
+  const [project] = rows;
+  if (project) return project.id;
   throw new DialecticError('not_found', `There is no project ${wanted}. See: dialectic list`);
 }
 

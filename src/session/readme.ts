@@ -1,5 +1,6 @@
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { stageOf } from '../recipe/edges.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
@@ -175,7 +176,7 @@ function countWords(
   { rows }: SessionMade,
   { id, stage: stageKey, key }: ExportedDocument,
 ): string {
-  const stage = process.stages.find((one) => one.key === stageKey)!;
+  const stage = stageOf(process, stageKey);
   const step = stage.steps.find(({ output }) => output.documentKey === key);
   const asked = step ? describeDocument(stage, step).words : 0;
   const text = rows.find((row) => row.id === id)?.markdown ?? '';

@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
 import { reopenStageRun } from '../jobs/lanes.ts';
 import type { SessionView } from './read.ts';
+import { laneOf } from './read.ts';
 import { readStageLanes, type StagePayload } from './stages.ts';
 
 /**
@@ -29,11 +30,11 @@ export async function reopenStage(
   session: SessionView,
   stageKey: string,
 ): Promise<void> {
-  const { id: sessionId, iteration, lanes, chosenLaneId } = session;
+  const { id: sessionId, iteration, chosenLaneId } = session;
   await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
   const stageRunId = await reopenStageRun(tx, { sessionId, iteration, stageKey });
   const payload: StagePayload = { stage: stageKey, iteration };
-  const { ordinal } = lanes.find((lane) => lane.id === chosenLaneId)!;
+  const { ordinal } = laneOf(session, chosenLaneId);
   const idempotencyKey = `${sessionId}/${iteration}/${stageKey}/chosen/${ordinal}`;
   await enqueueJobs(tx, [
     { sessionId, type: 'PLAN', role: 'stage', stageRunId, payload, idempotencyKey },

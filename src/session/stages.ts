@@ -4,6 +4,7 @@ import type { ChildJob } from '../jobs/context.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
 import { createStageRun } from '../jobs/lanes.ts';
 import { newId } from '../platform/ids.ts';
+import { stageOf } from '../recipe/edges.ts';
 import { renderSeedPrompt } from '../recipe/prompt.ts';
 import type { Stage } from '../recipe/types.ts';
 import { takeUpFeedback } from './feedback.ts';
@@ -22,7 +23,7 @@ export async function openStage(
   stageKey: string,
 ): Promise<void> {
   const session = await readSession(tx, sessionId);
-  const stage = session.process.stages.find((one) => one.key === stageKey)!;
+  const stage = stageOf(session.process, stageKey);
   const { iteration } = session;
   await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
   const stageRunId = await createStageRun(tx, { sessionId, iteration, stageKey });

@@ -1,5 +1,6 @@
 import { optionLabel } from '../planning/deal-labels.ts';
 import type { SessionView } from './read.ts';
+import { laneOf } from './read.ts';
 
 /** The vote for people and programs: lanes by their numbers. */
 export type VoteView = {
@@ -34,15 +35,15 @@ export type VoteView = {
 };
 
 /** The vote of the session's pass with the numbers and models of its lanes. */
-export function viewVote({ vote, lanes }: SessionView): VoteView | null {
+export function viewVote(session: SessionView): VoteView | null {
+  const { vote } = session;
   if (vote === null) return null;
-  const laneOf = (id: string) => lanes.find((lane) => lane.id === id)!;
-  const numberOf = (id: string): number => laneOf(id).ordinal;
+  const numberOf = (id: string): number => laneOf(session, id).ordinal;
   const byNumber = (counts: Readonly<Record<string, number>>): Record<string, number> =>
     Object.fromEntries(Object.entries(counts).map(([id, count]) => [numberOf(id), count]));
   const ballots = vote.ballots.map(({ voter, labels, ranking, problem }) => ({
     lane: numberOf(voter),
-    model: laneOf(voter).model,
+    model: laneOf(session, voter).model,
     labels: Object.fromEntries(labels.map((id, at) => [optionLabel(at), numberOf(id)])),
     ranking: ranking.map(numberOf),
     ownPlace: ranking.includes(voter) ? ranking.indexOf(voter) + 1 : null,
