@@ -114,7 +114,9 @@ export function forgetBackupFailure(directory: string): void {
 
 export function readBackupFailure(directory: string): BackupFailure | undefined {
   try {
-    return JSON.parse(readFileSync(failureFile(directory), 'utf8')) as BackupFailure;
+    const file = readFileSync(failureFile(directory), 'utf8');
+    const { at, message }: { at?: unknown; message?: unknown } = JSON.parse(file);
+    return typeof at === 'string' && typeof message === 'string' ? { at, message } : undefined;
   } catch {
     return undefined; // none, or one that a full disk cut short
   }

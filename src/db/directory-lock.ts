@@ -87,8 +87,9 @@ function unusableError(directory: string, cause: unknown): DialecticError {
 /** What the directory says of its holder; undefined where it was never held. */
 export function readHolder(directory: string): LockHolder | undefined {
   try {
-    const holder = JSON.parse(readFileSync(join(directory, HOLDER_FILE), 'utf8')) as LockHolder;
-    return Number.isInteger(holder.pid) ? holder : undefined;
+    const file = readFileSync(join(directory, HOLDER_FILE), 'utf8');
+    const { pid, since }: { pid?: unknown; since?: unknown } = JSON.parse(file);
+    return typeof pid === 'number' && typeof since === 'string' ? { pid, since } : undefined;
   } catch {
     return undefined; // absent, or from another program: the lock itself is what counts
   }

@@ -78,7 +78,7 @@ async function examineContents(database: Database): Promise<Finding[]> {
   const engine = good('database', `PostgreSQL ${engineVersion.version}`);
   const version = await readSchemaVersion(database);
   if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
-  const newest = readSchemaFiles().migrations.at(-1)!.version;
+  const newest = readSchemaFiles().migrations.at(-1)?.version ?? 0;
   const schema = {
     check: 'schema',
     ok: version <= newest,

@@ -1,4 +1,4 @@
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import type { AnyTransaction, Database } from './database.ts';
 import {
   digestFunctions,
@@ -44,11 +44,11 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Before there is a schema, a refusal means the account of DATABASE_URL and not a tenant. */
 function explainMissingRights(error: unknown): DialecticError | undefined {
-  const cause = (error as { cause?: { code?: string; message: string } }).cause;
-  if (cause?.code !== INSUFFICIENT_PRIVILEGE) return undefined;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) return undefined;
   return new DialecticError(
     'database_refused',
-    `The account of DATABASE_URL may not set up the schema: ${cause.message}. It needs CREATE on ` +
+    `The account of DATABASE_URL may not set up the schema: ${messageOf(cause)}. It needs CREATE on ` +
       'the schema public, and CREATEROLE or the granted roles dialectic_app, dialectic_worker ' +
       'and dialectic_auth.',
     { cause: error },
@@ -68,7 +68,7 @@ async function readRecorded(database: Database): Promise<Applied> {
   try {
     return await database.transaction({ as: 'owner' }, readApplied);
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return new Map();
+    if (codeOf(error) === UNDEFINED_TABLE) return new Map();
     throw error;
   }
 }
@@ -129,7 +129,7 @@ async function run(tx: AnyTransaction, { name, sql }: SqlFile): Promise<void> {
   try {
     await tx.query(sql);
   } catch (cause) {
-    throw new DialecticError('migration_failed', `${name}: ${(cause as Error).message}`, {
+    throw new DialecticError('migration_failed', `${name}: ${messageOf(cause)}`, {
       cause,
       details: { migration: name },
     });

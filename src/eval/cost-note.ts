@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, messageOf } from '../errors/errors.ts';
 import { readTextFile, writeTextFile } from '../platform/folders.ts';
 import type { Spending } from './spending.ts';
 
@@ -28,7 +28,7 @@ export async function readCostNote(folder: string): Promise<CostNote | null> {
     return note.parse(JSON.parse(await readTextFile(path)));
   } catch (cause) {
     if (cause instanceof DialecticError) throw cause;
-    const message = `${path} is not what \`dialectic eval\` wrote there: ${(cause as Error).message}`;
+    const message = `${path} is not what \`dialectic eval\` wrote there: ${messageOf(cause)}`;
     throw new DialecticError('usage_invalid', message, { cause });
   }
 }

@@ -28,7 +28,7 @@ export function readBallot(
     label: readLabel(item[option], labels),
     rank: readRank(item[rank], at),
   }));
-  const named = entries.filter((entry) => entry.label !== null);
+  const named = entries.flatMap(({ label, rank }) => (label === null ? [] : [{ label, rank }]));
   const problems: BallotProblem[] = [];
   const missing = labels.filter((label) => !named.some((entry) => entry.label === label));
   if (missing.length > 0) {
@@ -50,7 +50,7 @@ export function readBallot(
     return { ranking: [], problems: [...problems, { path, message }] };
   }
   const ordered = named.toSorted((a, b) => a.rank - b.rank);
-  return { ranking: ordered.map(({ label }) => rivals[labels.indexOf(label!)]!), problems };
+  return { ranking: ordered.flatMap(({ label }) => rivals[labels.indexOf(label)] ?? []), problems };
 }
 
 /**
@@ -60,7 +60,8 @@ export function readBallot(
 function readLabel(value: unknown, labels: readonly string[]): string | null {
   if (typeof value !== 'string') return null;
   const capitals = (value.match(/\b[A-Z]+\b/g) ?? []).filter((word) => labels.includes(word));
-  if (capitals.length > 0) return new Set(capitals).size === 1 ? capitals[0]! : null;
+  const [named, ...others] = new Set(capitals);
+  if (named !== undefined) return others.length === 0 ? named : null;
   const last = /(?<![a-z])([a-z]+)\W*$/i.exec(value)?.[1]?.toUpperCase() ?? '';
   return labels.includes(last) ? last : null;
 }

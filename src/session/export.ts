@@ -155,7 +155,7 @@ function addDocument(
   const path = row.markdown && constructPath({ kind: 'document', format: 'md', ...work });
   files.set(dataPath, json);
   // Stores hold documents of earlier releases, which let more pass.
-  if (path) files.set(path, makeInert(row.markdown!));
+  if (path && row.markdown) files.set(path, makeInert(row.markdown));
   return {
     id: row.id,
     stage: row.stage_key,

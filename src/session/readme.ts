@@ -93,11 +93,8 @@ function origin(session: SessionView, { documents }: SessionMade): string[] {
   const costs = documents.map(({ costUsd }) => costUsd);
   const sum = costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
   const unknown = costs.includes(null) ? ', without those of unknown price' : '';
-  const choice = chosen && {
-    lane: chosen.ordinal,
-    model: `\`${chosen.model}\``,
-    by: chosenBy!,
-  };
+  const choice = chosen &&
+    chosenBy && { lane: chosen.ordinal, model: `\`${chosen.model}\``, by: chosenBy };
   return [
     '## How this came about',
     '',
@@ -138,7 +135,8 @@ function howToGoOn(session: SessionView, { rows }: SessionMade): string[] {
     const owed = process.stages.find((stage) => {
       const own = rows.filter((row) => row.stage_key === stage.key && row.iteration === iteration);
       const writers = own.filter(({ kind }) => kind !== 'seed_prompt').map((row) => row.lane_id);
-      return stage.lanes === 'chosen' && writers.length > 0 && !writers.includes(chosenLaneId!);
+      const isAnothers = writers.length > 0 && writers.every((laneId) => laneId !== chosenLaneId);
+      return stage.lanes === 'chosen' && isAnothers;
     });
     const ordinal = lanes.find((lane) => lane.id === chosenLaneId)?.ordinal;
     const command = `\`dialectic resume ${id}\` lets lane ${ordinal} write its own`;
@@ -150,7 +148,7 @@ function howToGoOn(session: SessionView, { rows }: SessionMade): string[] {
   }
   if (awaiting !== 'until') return [];
   const keys = process.stages.map((stage) => stage.key);
-  const rest = keys.slice(keys.indexOf(untilStage!) + 1).join(', ');
+  const rest = keys.slice(keys.indexOf(untilStage ?? '') + 1).join(', ');
   return [`The run was asked to stop here; \`dialectic resume ${id}\` goes on with ${rest}.`, ''];
 }
 

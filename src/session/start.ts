@@ -69,7 +69,7 @@ export async function startRun(
         run.reviewStages ?? false,
         run.allowDegraded ?? false,
         run.untilStage ?? null,
-        run.writer ? lanes[run.writer - 1]! : null,
+        run.writer ? lanes[run.writer - 1] : null,
         run.overlay ? JSON.stringify(run.overlay) : null,
       ],
     );

@@ -152,7 +152,7 @@ const shortagesOf = ({ gates, shortages, projectId }: SessionView): RunResult['s
 function viewChoice(session: SessionView): Pick<RunResult, 'chosen' | 'vote'> {
   const vote = viewVote(session);
   const lane = session.lanes.find(({ id }) => id === session.chosenLaneId);
-  if (!lane) return { chosen: null, vote };
-  const chosen = { lane: lane.ordinal, model: lane.model, by: session.chosenBy! };
+  if (!lane || !session.chosenBy) return { chosen: null, vote };
+  const chosen = { lane: lane.ordinal, model: lane.model, by: session.chosenBy };
   return { chosen: { ...chosen, text: tellChoice(chosen, vote, session.lanes.length) }, vote };
 }
