@@ -1,15 +1,29 @@
-/**
- * The public API: open a store, find out who is asking, read what happened, stop and
- * resume a run, change recipes.
- */
-export type { Database, Scope, Transaction } from './db/database.ts';
-export { appendEvents, readEvents, type StoredEvent } from './db/events.ts';
-export { type OpenOptions, openDatabase, type StoreLocation } from './db/open.ts';
-export { authenticate, createTenant, ensureLocalTenant, issueToken } from './db/tenants.ts';
+/** The public API: open a store, then start, watch, steer and read the runs in it. */
+export type {
+  CostReport,
+  EventPage,
+  GivenAnswer,
+  GivenFeedback,
+  NewAnswer,
+  NewFeedback,
+  Notice,
+  SessionInfo,
+  Wait,
+} from './api/data.ts';
+export type { Dialectic } from './api/dialectic.ts';
+export type { RunEvent, WatchOptions } from './api/follow-run.ts';
+export { type Configuration, type DialecticOptions, openDialectic } from './api/open-dialectic.ts';
+export type { RunOptions } from './api/run-options.ts';
+export type { StartedRun } from './api/start-run.ts';
+export type { Choice, GoOnOptions, ResumeOptions } from './api/steer-run.ts';
+export type { GrantOptions, Wallet, WalletOptions } from './api/wallet.ts';
+export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
+export type { Estimate } from './estimate/types.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';
 export type { SessionEvent } from './session/event-types.ts';
-export { readSessionEvents, watchSession } from './session/events.ts';
-export { resumeRun } from './session/resume.ts';
-export { cancelRun, pauseRun } from './session/stop.ts';
+export type { Question } from './session/questions.ts';
+export type { ReadDocument } from './session/read-document.ts';
+export type { RunResult } from './session/summary.ts';
+export type { RunBudget } from './wallet/session-budgets.ts';

@@ -40,6 +40,18 @@ const ARROWS: Record<string, readonly string[]> = {
     'db',
   ],
   estimate: ['recipe', 'planning', 'models', 'session', 'generation', 'db'],
+  api: [
+    'catalogue',
+    'recipe',
+    'models',
+    'wallet',
+    'documents',
+    'session',
+    'handlers',
+    'estimate',
+    'jobs',
+    'db',
+  ],
   eval: ['documents', 'generation', 'jobs', 'models', 'recipe'],
 };
 /** The faces may import every room but each other. */

@@ -7,7 +7,7 @@ const retried = (nextTryAt: string, message = 'compatible/m: slow down.') =>
   ({
     kind: 'job-retried',
     error: { code: 'provider_rate_limited', message },
-    nextTryAt: new Date(nextTryAt),
+    nextTryAt,
   }) as SessionEvent;
 
 test('a wait of more than ten seconds is told with its reason and its end, once', () => {

@@ -8,7 +8,7 @@ const LEAST_TOLD_MS = 10_000;
 export function describeWaits(events: readonly SessionEvent[], now: Date): string[] {
   const lines = events.flatMap((event) => {
     if (event.kind !== 'job-retried') return [];
-    const until = describeDate(event.nextTryAt, now);
+    const until = describeDate(new Date(event.nextTryAt), now);
     if (until === undefined) return [];
     const { message, code } = event.error ?? {};
     const reason = `${message ?? 'a fault'} (${code ?? 'no code'})`;

@@ -8,6 +8,9 @@ const section = z.strictObject({
   maxTakeovers: z.number().int().min(1).default(20),
 });
 
+/** The section `jobs` of a configuration file. */
+export type JobsFile = { readonly jobs?: z.input<typeof section> };
+
 /** How patient a worker is; the section `jobs` of the configuration file. */
 export type JobSettings = {
   /** How often a job is tried before it fails, where the job itself does not say. */

@@ -52,6 +52,8 @@ const fileSchema = z.object({
   models: z.record(z.string(), model).optional(),
 });
 
+/** The sections `providers` and `models` of a configuration file. */
+export type ModelsFile = z.input<typeof fileSchema>;
 export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 /** USD for a million tokens, which is the same number as micro-USD for one. */
 export type PriceOverride = z.infer<typeof price>;

@@ -95,7 +95,7 @@ const SCHEMAS = [
     ...changedJob,
     error,
     attempt: z.number(),
-    nextTryAt: z.coerce.date(),
+    nextTryAt: z.coerce.date().transform((date) => date.toISOString()),
   }),
   z.object({ kind: z.enum(['job-failed', 'job-cancelled']), ...changedJob, error }),
   // What arrived of an answer so far was saved; the text is in `call_pieces` while the call runs.
@@ -141,7 +141,8 @@ const schema = z.discriminatedUnion('kind', SCHEMAS);
 export type SessionEvent = z.infer<typeof schema> & {
   /** Where a reader goes on after it. */
   readonly cursor: string;
-  readonly at: Date;
+  /** When it was saved, as ISO 8601. */
+  readonly at: string;
 };
 
 const KINDS: ReadonlySet<string> = new Set(
@@ -157,7 +158,7 @@ export function parseSessionEvent(stored: {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly createdAt: Date;
 }): SessionEvent | undefined {
-  const { cursor, kind, payload, createdAt: at } = stored;
+  const { cursor, kind, payload, createdAt } = stored;
   if (!KINDS.has(kind)) return undefined;
-  return { ...schema.parse({ ...payload, kind }), cursor, at };
+  return { ...schema.parse({ ...payload, kind }), cursor, at: createdAt.toISOString() };
 }

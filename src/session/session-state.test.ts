@@ -10,7 +10,7 @@ const tell = (
   reason,
   iteration: 1,
   cursor: '',
-  at: new Date(0),
+  at: '',
 });
 
 test.each(['review', 'until'])('a session rests between stages (%s) and goes on', (reason) => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { readSessionEvents, resumeRun } from '../../src/index.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
+import { readSessionEvents } from '../../src/session/events.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
+import { resumeRun } from '../../src/session/resume.ts';
 import { startRun } from '../../src/session/start.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';

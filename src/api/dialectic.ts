@@ -1,0 +1,237 @@
+import type { Transaction } from '../db/database.ts';
+import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db/notices.ts';
+import type { Estimate } from '../estimate/types.ts';
+import { readWaits } from '../jobs/waits.ts';
+import { readSessionEvents } from '../session/events.ts';
+import { exportSession } from '../session/export.ts';
+import { addFeedback } from '../session/feedback.ts';
+import { listSessions, pickSession } from '../session/list-sessions.ts';
+import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
+import { readSession } from '../session/read.ts';
+import { type ReadDocument, readDocument } from '../session/read-document.ts';
+import { cancelRun, pauseRun } from '../session/stop.ts';
+import type { RunResult } from '../session/summary.ts';
+import { writeFolder } from '../session/write-folder.ts';
+import { settleLeftHolds } from '../wallet/holds.ts';
+import { reportCosts } from '../wallet/report.ts';
+import type { RunBudget } from '../wallet/session-budgets.ts';
+import type {
+  CostReport,
+  EventPage,
+  GivenAnswer,
+  GivenFeedback,
+  NewAnswer,
+  NewFeedback,
+  Notice,
+  SessionInfo,
+  Wait,
+} from './data.ts';
+import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
+import { type Plain, toPlain } from './plain.ts';
+import type { RunOptions } from './run-options.ts';
+import { estimateRun, type StartedRun, startRun } from './start-run.ts';
+import * as steer from './steer-run.ts';
+import type { Store } from './store.ts';
+import { Wallet } from './wallet.ts';
+import { createWorker, type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
+
+/**
+ * An open store and everything that can be done with its runs. Methods take and return plain data,
+ * so that a transport can carry them; what is refused throws a DialecticError with a stable code.
+ */
+export class Dialectic {
+  readonly wallet: Wallet;
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.wallet = new Wallet(store);
+  }
+
+  /** Tells what a run would take: calls, tokens, money. Nothing is saved. */
+  estimate(run: RunOptions): Promise<Estimate> {
+    return estimateRun(this.#store, run);
+  }
+
+  /** Saves a run, ready to be worked on. */
+  start(run: RunOptions): Promise<StartedRun> {
+    return startRun(this.#store, run);
+  }
+
+  /** Works on a session in this process, and yields what happens until it rests. */
+  work(session: string, options: WorkOptions = {}): AsyncGenerator<WorkEvent, void, void> {
+    return workOnRun(this.#store, session, options);
+  }
+
+  /** Yields what happens in a session, whoever works on it, until it rests. */
+  watch(session: string, options: WatchOptions = {}): AsyncGenerator<RunEvent, void, void> {
+    return followRun(this.#store, session, options);
+  }
+
+  /** A page of the events after a cursor, for callers that come back for more. */
+  events(
+    session: string,
+    { after = null, limit }: { after?: string | null; limit?: number } = {},
+  ): Promise<EventPage> {
+    const { database, tenantId } = this.#store;
+    const place = { tenantId, sessionId: session, after };
+    return readSessionEvents(database, limit === undefined ? place : { ...place, limit });
+  }
+
+  /** Works on every session of the store, those of other processes included, until the signal. */
+  async workOnAll({ signal, concurrency = 10 }: { signal: AbortSignal; concurrency?: number }) {
+    const worker = createWorker(this.#store, concurrency);
+    await worker.start();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await worker.stop();
+  }
+
+  /** The sessions, newest first; those of a clock that was ahead come last. */
+  async list(): Promise<readonly SessionInfo[]> {
+    return toPlain(await this.#read((tx) => listSessions(tx)));
+  }
+
+  /** A session by its id or the end of it; the newest where none is named. */
+  async find(wanted?: string): Promise<SessionInfo> {
+    return pickSession(await this.list(), wanted);
+  }
+
+  /** Where a session stands: its documents, choice, votes, usage and what went wrong. */
+  result(session: string): Promise<RunResult> {
+    return this.export(session, undefined);
+  }
+
+  /** A document with its text; its id is in the result. */
+  document(session: string, id: string): Promise<Plain<ReadDocument>> {
+    return this.#read(async (tx) =>
+      toPlain(await readDocument(tx, await readSession(tx, session), id)),
+    );
+  }
+
+  /** The files of the folder by their paths. */
+  files(session: string): Promise<Readonly<Record<string, string>>> {
+    return this.#read(async (tx) => {
+      const { files } = await exportSession(tx, await readSession(tx, session));
+      return Object.fromEntries(files);
+    });
+  }
+
+  /** Writes the folder; with none it only returns the result. */
+  export(session: string, folder: string | undefined): Promise<RunResult> {
+    const { database, tenantId } = this.#store;
+    return writeFolder(database, tenantId, session, folder);
+  }
+
+  /** What a session cost, call by call, from the ledger. */
+  async costs(session: string): Promise<CostReport> {
+    const report = await this.#read(async (tx) => {
+      await settleLeftHolds(tx);
+      return reportCosts(tx, session);
+    });
+    return toPlain(report);
+  }
+
+  /** Jobs that wait for a date, with the fault that they wait for. */
+  async waits(session: string): Promise<readonly Wait[]> {
+    return toPlain(await this.#read((tx) => readWaits(tx, session)));
+  }
+
+  /** What went wrong or waits for a person, until it is dismissed; oldest first. */
+  async notices(): Promise<readonly Notice[]> {
+    return toPlain(await this.#read((tx) => openNotices(tx)));
+  }
+
+  /** Puts notices away, by ids or the ends of them; returns the ids. */
+  dismissNotices(wanted: readonly string[] | 'all'): Promise<readonly string[]> {
+    return this.#read(async (tx) => {
+      if (wanted === 'all') return dismissAllNotices(tx);
+      const open = await openNotices(tx);
+      const found = [...new Set(wanted.map((id) => findNotice(open, id).id))];
+      for (const id of found) await dismissNotice(tx, id);
+      return found;
+    });
+  }
+
+  /** The questions that the documents leave to people, answered ones included. */
+  questions(session: string): Promise<readonly Question[]> {
+    return this.#read(async (tx) => readQuestions(tx, await readSession(tx, session)));
+  }
+
+  /** Answers a question for every stage that asks it. */
+  async answer(session: string, { question, text, stage = null }: NewAnswer): Promise<GivenAnswer> {
+    const answered = await this.#read((tx) =>
+      answerQuestion(tx, session, { question, text, stageKey: stage }),
+    );
+    return {
+      session,
+      question: answered.question.id,
+      text: answered.question.question,
+      given: answered.given.map(({ id, readBy }) => ({ feedback: id, readBy })),
+    };
+  }
+
+  /** Says something about a stage or a document; the next stage or pass reads it. */
+  async feedback(session: string, feedback: NewFeedback): Promise<GivenFeedback> {
+    const { stage: stageKey, text, document = null } = feedback;
+    const { id, readBy } = await this.#read((tx) =>
+      addFeedback(tx, session, { stageKey, text, document }),
+    );
+    return { session, feedback: id, readBy };
+  }
+
+  /** Makes the results follow a participant, by the number of its lane. */
+  choose(session: string, lane: number): Promise<steer.Choice> {
+    return steer.choose(this.#store, session, lane);
+  }
+
+  /** Sets what a session may spend in all; caps that are not named stay. */
+  setBudget(session: string, budget: RunBudget): Promise<void> {
+    return steer.setRunBudget(this.#store, session, budget);
+  }
+
+  /** Lets calls in flight finish and starts nothing new. */
+  async pause(session: string): Promise<SessionInfo> {
+    await pauseRun(this.#store.database, this.#store.tenantId, session);
+    return this.find(session);
+  }
+
+  /** Ends a session for good and aborts its calls; what was written is kept. */
+  async cancel(session: string): Promise<SessionInfo> {
+    await cancelRun(this.#store.database, this.#store.tenantId, session);
+    return this.find(session);
+  }
+
+  /** Lets a session that was stopped, failed or paused go on; nothing that succeeded is repeated. */
+  async resume(session: string, options: steer.ResumeOptions = {}): Promise<SessionInfo> {
+    await steer.resume(this.#store, session, options);
+    return this.find(session);
+  }
+
+  /** Lets the next stage begin after a person has looked at the last one. */
+  async approve(session: string, options: steer.GoOnOptions = {}): Promise<SessionInfo> {
+    await steer.approve(this.#store, session, options);
+    return this.find(session);
+  }
+
+  /** Begins another pass over a finished session, which reads the first. */
+  async iterate(session: string, options: steer.GoOnOptions = {}): Promise<SessionInfo> {
+    await steer.iterate(this.#store, session, options);
+    return this.find(session);
+  }
+
+  /** Closes the store; runs under way in this process must have been left before. */
+  close(): Promise<void> {
+    return this.#store.database.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#store.database.asTenant(this.#store.tenantId, work);
+  }
+}

@@ -1,0 +1,75 @@
+import { toDialecticError } from '../errors/errors.ts';
+import { isPassing } from '../jobs/retry-commit.ts';
+import { sleep } from '../platform/clock.ts';
+import type { SessionEvent } from '../session/event-types.ts';
+import { type SessionEventPage, watchSession } from '../session/events.ts';
+import { readSession } from '../session/read.ts';
+import type { Store } from './store.ts';
+
+/** What a program that follows a run hears: the events of the session, and how they are read. */
+export type RunEvent =
+  | SessionEvent
+  /** The log was read to its end; after the first of these, events are news. */
+  | { readonly kind: 'caught-up'; readonly cursor: string | null }
+  /** The store cannot be reached, or its disk is full; reading goes on when it is back. */
+  | { readonly kind: 'store-away'; readonly message: string }
+  | { readonly kind: 'store-back' };
+
+export type WatchOptions = {
+  /** The cursor of the last event that was seen; from the start where absent. */
+  readonly after?: string | null | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const AGAIN_MS = 500;
+const NEVER = new AbortController().signal;
+
+/**
+ * Yields the events of a session until it rests (it ended, is paused, or waits for a person) or the
+ * signal aborts. A store that goes away meanwhile is waited for.
+ */
+export async function* followRun(
+  store: Store,
+  sessionId: string,
+  { after = null, signal = NEVER }: WatchOptions,
+): AsyncGenerator<RunEvent, void, void> {
+  const { database, tenantId } = store;
+  let cursor = after;
+  let isAway = false;
+  while (!signal.aborted) {
+    let isChecked = false;
+    try {
+      for await (const page of watchSession(
+        database,
+        { tenantId, sessionId, after: cursor },
+        signal,
+      )) {
+        if (isAway) yield { kind: 'store-back' };
+        isAway = false;
+        cursor = page.cursor;
+        yield* page.events;
+        if (!page.isLast) continue;
+        yield { kind: 'caught-up', cursor };
+        if ((!isChecked || mayRest(page)) && !(await isRunning(store, sessionId))) return;
+        isChecked = true;
+      }
+      return;
+    } catch (thrown) {
+      const error = toDialecticError(thrown);
+      if (!isPassing(error)) throw error;
+      if (!isAway) yield { kind: 'store-away', message: error.message };
+      isAway = true;
+    }
+    await database.driver.untilWritable(signal);
+    await sleep(AGAIN_MS, signal);
+  }
+}
+
+/** Only these change whether a session runs; its row is asked, since the log may lag behind it. */
+const mayRest = ({ events }: SessionEventPage): boolean =>
+  events.some(({ kind }) => kind.startsWith('session-'));
+
+async function isRunning({ database, tenantId }: Store, sessionId: string): Promise<boolean> {
+  const { status, gates } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+  return status === 'running' && gates.length === 0;
+}

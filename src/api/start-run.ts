@@ -1,0 +1,36 @@
+import { requireFolder } from '../documents/owned-folder.ts';
+import { estimateNewRun } from '../estimate/estimate-new-run.ts';
+import type { Estimate } from '../estimate/types.ts';
+import { requireModels } from '../models/require-models.ts';
+import { placeRun } from '../session/project.ts';
+import { startRun as startSession } from '../session/start.ts';
+import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
+import { prepareRun, type RunOptions } from './run-options.ts';
+import type { Store } from './store.ts';
+
+/** The ids of what a start has made. */
+export type StartedRun = { readonly session: string; readonly project: string };
+
+/** Tells what a run would take; nothing is saved or asked of a model. */
+export async function estimateRun(store: Store, options: RunOptions): Promise<Estimate> {
+  const { database, tenantId, models } = store;
+  const run = await prepareRun(options);
+  const placed = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
+  return estimateNewRun(database, tenantId, placed, models);
+}
+
+/** Checks everything that can be checked before anything is spent, and opens the first stage. */
+export async function startRun(store: Store, options: RunOptions): Promise<StartedRun> {
+  const { database, tenantId, models: config } = store;
+  requireModels(options.models, config);
+  const budgets = await readRunBudget(options.budget ?? {}, options.models, config);
+  const run = await prepareRun(options);
+  const { projectId } = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
+  await requireFolder(options.out, projectId);
+  const started = await startSession(database, tenantId, {
+    ...run,
+    // In the same transaction: no call may be made before the caps hold.
+    alsoWrite: (tx, { sessionId }) => setSessionBudgets(tx, sessionId, budgets),
+  });
+  return { session: started.sessionId, project: started.projectId };
+}

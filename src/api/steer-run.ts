@@ -1,0 +1,86 @@
+import type { Transaction } from '../db/database.ts';
+import { requireFolder } from '../documents/owned-folder.ts';
+import { endWaits } from '../jobs/waits.ts';
+import { approveStage, iterateSession } from '../session/advance.ts';
+import { chooseLaneByHand } from '../session/converge.ts';
+import { readSession } from '../session/read.ts';
+import { findOwedStage } from '../session/reopen-stage.ts';
+import { resumeRun } from '../session/resume.ts';
+import { approveSpending } from '../wallet/ledger.ts';
+import { type RunBudget, readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
+import type { Store } from './store.ts';
+
+/** What may be told to a run that goes on. */
+export type GoOnOptions = {
+  /** Replaces the caps of the run; what it has spent counts. */
+  readonly budget?: RunBudget | undefined;
+  /** The folder that will be written: refused before anything changes. */
+  readonly out?: string | undefined;
+};
+
+export type ResumeOptions = GoOnOptions & {
+  /** The stage to stop after; a run that had reached its stop goes to the end without it. */
+  readonly until?: string | undefined;
+  /** Whether what waits for a date, after a fault or by a wrong clock, runs at once. */
+  readonly now?: boolean | undefined;
+};
+
+/** Sets the caps of a session; the others stay as they are. */
+export async function setRunBudget(store: Store, sessionId: string, budget: RunBudget) {
+  const { database, tenantId } = store;
+  await database.asTenant(tenantId, async (tx) => {
+    const { lanes } = await readSession(tx, sessionId);
+    const models = lanes.map(({ model }) => model);
+    const budgets = await readRunBudget(budget, models, store.models);
+    await setSessionBudgets(tx, sessionId, budgets);
+  });
+}
+
+async function prepare(store: Store, sessionId: string, { budget = {}, out }: GoOnOptions) {
+  const { database, tenantId } = store;
+  if (out !== undefined) {
+    const { projectId } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+    await requireFolder(out, projectId);
+  }
+  await setRunBudget(store, sessionId, budget);
+}
+
+/** Goes on with a session that was stopped, failed or paused; approves spending that waits for it. */
+export async function resume(store: Store, sessionId: string, options: ResumeOptions) {
+  const { database, tenantId } = store;
+  await prepare(store, sessionId, options);
+  const write = (work: (tx: Transaction) => Promise<void>) => database.asTenant(tenantId, work);
+  await write((tx) => approveSpending(tx, sessionId));
+  await resumeRun(database, tenantId, sessionId, { until: options.until ?? null });
+  if (options.now) await write((tx) => endWaits(tx, sessionId));
+}
+
+/** Lets the next stage of a session begin. */
+export async function approve(store: Store, sessionId: string, options: GoOnOptions) {
+  await prepare(store, sessionId, options);
+  await approveStage(store.database, store.tenantId, sessionId);
+}
+
+/** Begins another pass over a finished session. */
+export async function iterate(store: Store, sessionId: string, options: GoOnOptions) {
+  await prepare(store, sessionId, options);
+  await iterateSession(store.database, store.tenantId, sessionId);
+}
+
+/** The lane that the results follow, and the stage that it has not written, if any. */
+export type Choice = {
+  readonly session: string;
+  readonly lane: number;
+  readonly owedStage: string | null;
+};
+
+/** Makes the results follow a lane. */
+export async function choose(store: Store, session: string, lane: number): Promise<Choice> {
+  const { database, tenantId } = store;
+  return database.asTenant(tenantId, async (tx) => {
+    await chooseLaneByHand(tx, await readSession(tx, session), lane);
+    const chosen = await readSession(tx, session);
+    const owed = chosen.status === 'completed' ? await findOwedStage(tx, chosen) : undefined;
+    return { session, lane, owedStage: owed ?? null };
+  });
+}

@@ -1,0 +1,109 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { findProject } from '../session/project.ts';
+import { parseAmount } from '../wallet/amounts.ts';
+import {
+  type Balance,
+  type BudgetState,
+  type LedgerEntry,
+  readBalances,
+  readBudgets,
+  readHistory,
+} from '../wallet/balances.ts';
+import { settleLeftHolds } from '../wallet/holds.ts';
+import {
+  type Currency,
+  grantFunds,
+  removeLimit,
+  setBudget,
+  setSpendingShare,
+} from '../wallet/ledger.ts';
+import { type Plain, toPlain } from './plain.ts';
+import type { Store } from './store.ts';
+
+/** Whose wallet, and of what; the user's where no project is named. */
+export type WalletOptions = {
+  readonly currency?: Currency | undefined;
+  /** The project's name or id. */
+  readonly project?: string | undefined;
+};
+
+export type GrantOptions = WalletOptions & {
+  /** The same key grants only once. */
+  readonly key?: string | undefined;
+  readonly note?: string | undefined;
+};
+
+/** What there is to spend and what was spent; amounts are micro-dollars, or tokens. */
+export class Wallet {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Every account and budget. */
+  balance(): Promise<{ readonly accounts: Balance[]; readonly budgets: BudgetState[] }> {
+    return this.#write(async (tx) => {
+      await settleLeftHolds(tx);
+      const accounts = await readBalances(tx);
+      return { accounts, budgets: await readBudgets(tx) };
+    });
+  }
+
+  /** What moved on the wallet, the newest first. */
+  async history(most = 50): Promise<readonly Plain<LedgerEntry>[]> {
+    return toPlain(await this.#write((tx) => readHistory(tx, most)));
+  }
+
+  /** Adds to a wallet, which has a limit from then on. Dollars, or tokens. */
+  async grant(amount: number | string, options: GrantOptions = {}) {
+    const { currency = 'USD', project, key, note } = options;
+    const sum = parseAmount(String(amount), currency);
+    if (sum === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
+    const posting = await this.#write(async (tx) =>
+      grantFunds(tx, {
+        key: `grant/${key ?? newId()}`,
+        currency,
+        amount: sum,
+        projectId: project ? await findProject(tx, project) : null,
+        ...(note && { note }),
+      }),
+    );
+    return { posting, currency, amount: sum };
+  }
+
+  /** Takes the limit off a wallet. */
+  async removeLimit({ currency = 'USD', project }: WalletOptions = {}): Promise<void> {
+    await this.#write(async (tx) => {
+      const id = project ? await findProject(tx, project) : null;
+      await removeLimit(tx, currency, id);
+    });
+  }
+
+  /** Caps all spending, or that of a project; null takes the cap away. Dollars, or tokens. */
+  async setBudget(amount: number | string | null, options: WalletOptions = {}) {
+    const { currency = 'USD', project } = options;
+    const { tenantId } = this.#store;
+    const most = amount === null ? null : parseAmount(String(amount), currency);
+    const scope = project ? ('project' as const) : ('tenant' as const);
+    await this.#write(async (tx) => {
+      const ownerId = project ? await findProject(tx, project) : tenantId;
+      await setBudget(tx, { scope, ownerId, currency, amount: most });
+    });
+    return { scope, currency, amount: most };
+  }
+
+  /** Sets how many percent of the wallet a single unplanned call may spend without asking. */
+  async setShare(percent: number): Promise<void> {
+    if (!(percent >= 0 && percent <= 100)) {
+      throw new DialecticError('usage_invalid', 'A share is a number from 0 to 100.');
+    }
+    await this.#write((tx) => setSpendingShare(tx, percent / 100));
+  }
+
+  #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#store.database.asTenant(this.#store.tenantId, work);
+  }
+}

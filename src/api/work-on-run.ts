@@ -1,0 +1,102 @@
+import { claimFolder } from '../documents/owned-folder.ts';
+import { toDialecticError } from '../errors/errors.ts';
+import { createHandlers } from '../handlers/create-handlers.ts';
+import { providerLimits } from '../handlers/provider-limits.ts';
+import { isPassing } from '../jobs/retry-commit.ts';
+import { Worker } from '../jobs/worker.ts';
+import { createModelProvider } from '../models/provider.ts';
+import { readSession } from '../session/read.ts';
+import type { RunResult } from '../session/summary.ts';
+import { writeFolder } from '../session/write-folder.ts';
+import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
+import type { Store } from './store.ts';
+
+/** What the process that works on a run hears beside its events. */
+export type WorkEvent =
+  | RunEvent
+  /** The session rests, and these calls under way are waited for; the signal cuts them off. */
+  | { readonly kind: 'calls-finishing'; readonly calls: number }
+  /** The last one: nothing of the run is under way in this process any more. */
+  | { readonly kind: 'run-rested'; readonly result: RunResult };
+
+export type WorkOptions = WatchOptions & {
+  /** The folder to write whenever a stage has ended, and at the end. */
+  readonly out?: string | undefined;
+  /** How many calls are made at a time; 4 where absent. */
+  readonly concurrency?: number | undefined;
+};
+
+const STOP_MS = 1_000;
+const LONGEST_CALL_MS = 3_600_000;
+const NEVER = new AbortController().signal;
+
+/** A worker for one session, or for all of the store where none is named. */
+export function createWorker(
+  { database, tenantId, models: config, jobs: settings, log }: Store,
+  concurrency: number,
+  sessionId?: string,
+): Worker {
+  const provider = createModelProvider(config);
+  return new Worker({
+    database,
+    handlers: createHandlers({ database, provider, config }),
+    concurrency,
+    settings,
+    limits: providerLimits(config),
+    log,
+    ...(sessionId !== undefined && { session: { tenantId, sessionId } }),
+  });
+}
+
+/** Works on a session in this process and yields what happens, until the session rests. */
+export async function* workOnRun(
+  store: Store,
+  sessionId: string,
+  { out, concurrency = 4, after, signal = NEVER }: WorkOptions,
+): AsyncGenerator<WorkEvent, void, void> {
+  const { database, tenantId } = store;
+  const write = (): Promise<RunResult> => writeFolder(database, tenantId, sessionId, out);
+  // From now on, what others put into the folder meanwhile does not stop the run.
+  if (out) await claimFolder(out, await projectOf(store, sessionId));
+  const worker = createWorker(store, concurrency, sessionId);
+  await worker.start();
+  // Until the session rests or fails, leaving the loop means that the caller wants to stop.
+  let isLeft = true;
+  try {
+    let isDue = false;
+    for await (const event of followRun(store, sessionId, { after, signal })) {
+      yield event;
+      isDue ||= STAGE_ENDS.has(event.kind);
+      if (out && isDue && event.kind === 'caught-up') isDue = !(await isWritten(write));
+    }
+    isLeft = signal.aborted;
+    if (!isLeft && worker.running > 0) yield { kind: 'calls-finishing', calls: worker.running };
+  } catch (thrown) {
+    isLeft = false;
+    throw thrown;
+  } finally {
+    // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
+    await (isLeft ? worker.stop(STOP_MS) : worker.stop(LONGEST_CALL_MS, signal));
+  }
+  yield { kind: 'run-rested', result: await write() };
+}
+
+const STAGE_ENDS: ReadonlySet<string> = new Set([
+  'stage-completed',
+  'stage-failed',
+  'stage-cancelled',
+]);
+
+/** Whether the folder could be written; while the store is away it is put off. */
+async function isWritten(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (thrown) {
+    if (isPassing(toDialecticError(thrown))) return false;
+    throw thrown;
+  }
+}
+
+const projectOf = ({ database, tenantId }: Store, sessionId: string): Promise<string> =>
+  database.asTenant(tenantId, async (tx) => (await readSession(tx, sessionId)).projectId);
