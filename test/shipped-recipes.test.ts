@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { renderDocument } from '../src/generation/render-document.ts';
 import { expectedCounts } from '../src/planning/expected-counts.ts';
@@ -8,6 +9,7 @@ import { readWorkItems } from '../src/planning/work-items.ts';
 import { anchorRule } from '../src/recipe/anchor-rule.ts';
 import { findBallotStep } from '../src/recipe/ballot.ts';
 import {
+  ANNOTATIONS,
   contractOf,
   describeDocument,
   type Section,
@@ -25,7 +27,6 @@ import {
   loadProcess,
   validateProcess,
 } from '../src/recipe/validate.ts';
-import { checkAgainstSchema } from '../src/text/json-schema.ts';
 import { readFolder } from './recipes/read-folder.ts';
 import { sampleDocument, sampleFacts, sampleJob, sampleLabel } from './recipes/sample.ts';
 import { debateAlone } from './recipes/shipped.ts';
@@ -36,6 +37,8 @@ const softwarePlan = loadProcess(read('software-plan'));
 const decisionMemo = loadProcess(read('decision-memo'));
 const research = parseStage(read('research')).value!;
 const debate = debateAlone(softwarePlan);
+/** Strict: it knows our annotations and throws on any other keyword. */
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true }).addVocabulary([...ANNOTATIONS]);
 const withResearch = insertStage(softwarePlan, research, { before: 'thesis' });
 
 type Place = { readonly process: Process; readonly stage: Stage; readonly step: Step };
@@ -290,8 +293,9 @@ describe.each(all)('the contract of %s', (_, { stage, step }) => {
 
   test('is met by a document that is made from it', () => {
     const { content } = sampleDocument(contract);
-    const broken = checkAgainstSchema(contract, content);
-    expect(broken.filter(({ keyword }) => keyword !== 'maximum')).toEqual([]);
+    const validate = ajv.compile(contract);
+    validate(content);
+    expect(validate.errors?.filter(({ keyword }) => keyword !== 'maximum') ?? []).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { ContractNode, RecordKind } from '../recipe/types.ts';
-import { isRecord } from '../text/json-schema.ts';
+import { isRecord } from '../text/is-record.ts';
 
 export type RawRecord = Readonly<Record<string, unknown>>;
 

@@ -25,6 +25,16 @@ export type DocumentView = {
   readonly sections: readonly Section[];
 };
 
+/** The keywords of a contract that JSON Schema does not know; they constrain nothing. */
+export const ANNOTATIONS: readonly string[] = [
+  'x-asks',
+  'x-cites',
+  'x-fill',
+  'x-records',
+  'x-shown',
+  'x-words',
+] satisfies (keyof ContractNode)[];
+
 /** The contract of what a step makes; validation has made sure that it is there. */
 export function contractOf(stage: Stage, step: Step): Contract | undefined {
   return stage.contracts[step.output.contract];
@@ -82,9 +92,10 @@ function nameType(node: ContractNode): string {
 
 /** The contract as plain JSON Schema for a provider: no annotations, no fields that code fills. */
 export function schemaForModel(node: ContractNode): ContractNode {
-  const { 'x-cites': _c, 'x-asks': _a, 'x-fill': _f, 'x-words': _w, ...rest } = node;
-  const { 'x-records': _r, 'x-shown': _s, ...schema } = rest;
-  const { properties, required, items, ...plain } = schema;
+  const { properties, required, items, ...rest } = node;
+  const plain = Object.fromEntries(
+    Object.entries(rest).filter(([keyword]) => !ANNOTATIONS.includes(keyword)),
+  );
   const kept = Object.entries(properties ?? {}).filter(([, child]) => !isFilled(child));
   const names = new Set(kept.map(([key]) => key));
   return {

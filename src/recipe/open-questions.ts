@@ -1,4 +1,4 @@
-import { isRecord } from '../text/json-schema.ts';
+import { isRecord } from '../text/is-record.ts';
 import { humanise, isBlank, titleOf, toWords } from '../text/markdown-blocks.ts';
 import type { ContractNode } from './types.ts';
 

@@ -12,7 +12,7 @@ const schemas: readonly [string, JsonSchema, RegExp][] = [
   ['stage', STAGE_SCHEMA, /stage\.yaml$/],
   ['contract', CONTRACT_SCHEMA, /contracts\/.*\.yaml$/],
 ];
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ allowUnionTypes: true });
 
 describe.each(schemas)('the published schema of a %s', (name, schema, pattern) => {
   const compiled = ajv.compile(schema);
@@ -33,7 +33,7 @@ describe.each(schemas)('the published schema of a %s', (name, schema, pattern) =
     }
   });
 
-  test('refuses what the parser refuses, for random changes to the examples', () => {
+  test('has a defect named by the parser wherever a plain validator refuses a change', () => {
     const change = fc.record({
       example: fc.constantFrom(...examples),
       at: fc.nat(),

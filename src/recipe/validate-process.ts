@@ -1,5 +1,5 @@
 import { followPath } from '../text/dotted-path.ts';
-import type { SchemaPath } from '../text/json-schema.ts';
+import type { JsonPath } from '../text/json-path.ts';
 import { findBallotStep, rivalsInput, showsOneLane } from './ballot.ts';
 import { activeSteps, findStage } from './edges.ts';
 import type { ContractNode, DocumentRef, Process } from './types.ts';
@@ -115,7 +115,7 @@ function checkBallotStep({ process, add }: Validation): void {
 function checkRecordList(
   validation: Validation,
   ref: DocumentRef,
-  path: SchemaPath,
+  path: JsonPath,
   pathField: string,
   dotted: string,
   fields: Readonly<Record<string, string>>,
@@ -140,7 +140,7 @@ function checkRecordList(
 function requireDocument(
   { process, add }: Validation,
   ref: DocumentRef,
-  path: SchemaPath,
+  path: JsonPath,
 ): ContractNode | undefined {
   const contract = findContract(process, ref);
   if (contract === undefined) {

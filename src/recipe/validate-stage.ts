@@ -1,4 +1,4 @@
-import type { SchemaPath } from '../text/json-schema.ts';
+import type { JsonPath } from '../text/json-path.ts';
 import { anchorRule } from './anchor-rule.ts';
 import { canDrive, driverOf, needsDriver } from './driver.ts';
 import { activeSteps, findCycle, isProduced } from './edges.ts';
@@ -8,7 +8,7 @@ import type { Validation } from './validate.ts';
 import { checkInputs } from './validate-inputs.ts';
 
 /** Reports a defect of one step. */
-export type AddToStep = (code: IssueCode, path: SchemaPath, message: string) => void;
+export type AddToStep = (code: IssueCode, path: JsonPath, message: string) => void;
 
 /** Checks one stage: its steps, what they read and make, and the order that follows from it. */
 export function checkStage(validation: Validation, stage: Stage, position: number): void {
@@ -33,7 +33,7 @@ export function checkStage(validation: Validation, stage: Stage, position: numbe
 
 /** What a contract requires it must also describe; `x-records` stands on a list of records. */
 function checkContracts(validation: Validation, stage: Stage): void {
-  const visit = (file: string, node: ContractNode, path: SchemaPath): void => {
+  const visit = (file: string, node: ContractNode, path: JsonPath): void => {
     for (const [at, name] of (node.required ?? []).entries()) {
       if (Object.hasOwn(node.properties ?? {}, name)) continue;
       const message = `${name} is required and not among the properties`;

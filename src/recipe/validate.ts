@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import type { SchemaPath } from '../text/json-schema.ts';
+import type { JsonPath } from '../text/json-path.ts';
 import {
   type Parsed,
   parseProcess,
@@ -17,7 +17,7 @@ import { locate } from './yaml-file.ts';
 /** What the checks share: the process, and where to put what they find. */
 export type Validation = {
   readonly process: Process;
-  readonly add: (code: IssueCode, file: string, path: SchemaPath, message: string) => void;
+  readonly add: (code: IssueCode, file: string, path: JsonPath, message: string) => void;
   /** For defects inside a Markdown file, whose lines the template engine knows. */
   readonly addAt: (issue: RecipeIssue) => void;
 };

@@ -1,4 +1,4 @@
-import { isRecord } from './json-schema.ts';
+import { isRecord } from './is-record.ts';
 
 type SchemaNode<Node> = {
   readonly properties?: Readonly<Record<string, Node>>;

@@ -1,5 +1,6 @@
 import { type Document, isMap, isSeq, type Node, parseDocument } from 'yaml';
 import { isSame } from './canonical-json.ts';
+import { isRecord } from './is-record.ts';
 
 /**
  * Changes a YAML text that says `before` so that it says `after`. Parts that stay keep their text,
@@ -48,6 +49,3 @@ function nameOf(item: unknown): string {
   const { key, name, type, stage, document_key, iteration, from, to } = item;
   return JSON.stringify([key ?? [name, type, stage, document_key, iteration, from, to]]);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

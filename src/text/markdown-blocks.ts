@@ -1,4 +1,4 @@
-import { isRecord } from './json-schema.ts';
+import { isRecord } from './is-record.ts';
 import { safeBlock, safeCell, safeInline } from './markdown-text.ts';
 
 type Fields = readonly (readonly [string, unknown])[];
