@@ -1,9 +1,15 @@
-import { constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
-import { backupNames, backupsFolder, databaseFolder, PRIVATE_MODE } from './data-directory.ts';
+import {
+  backupNames,
+  backupsFolder,
+  copyDatabase,
+  databaseFolder,
+  PRIVATE_MODE,
+} from './data-directory.ts';
 
 /** A whole copy of the database's files, taken while nothing was written. */
 export type Backup = { readonly path: string; readonly createdAt: string; readonly bytes: number };
@@ -26,8 +32,7 @@ export async function writeBackup(directory: string, room: Room): Promise<string
   const partial = `${path}.partial`;
   try {
     await mkdir(partial, { recursive: true, mode: PRIVATE_MODE });
-    const mode = constants.COPYFILE_FICLONE;
-    await cp(source, join(partial, 'pgdata'), { recursive: true, mode });
+    await copyDatabase(source, join(partial, 'pgdata'));
     await writeFile(join(partial, 'backup.json'), JSON.stringify({ createdAt, bytes }));
     await rename(partial, path);
   } catch (error) {

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -10,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyDirectory, openStore, temporaryFolder } from '../../test/stores.ts';
-import { findDamage } from './data-directory.ts';
+import { copyDatabase, findDamage } from './data-directory.ts';
 import { examineStore } from './doctor.ts';
 import type { EmbeddedDriver } from './embedded-driver.ts';
 import { openDatabase } from './open.ts';
@@ -80,4 +81,16 @@ test('a file in the place of the directory is refused, also by doctor', async ()
     await expect(openDatabase({ dataDirectory })).rejects.toMatchObject(unusable);
     await expect(examineStore({ dataDirectory })).rejects.toMatchObject(unusable);
   }
+});
+
+test('a copy holds every file of the database, and nobody else may enter it', async () => {
+  const source = join(await emptyDirectory(), 'pgdata');
+  const target = join(await temporaryFolder(), 'copy');
+  await copyDatabase(source, target);
+  const list = (folder: string) => readdirSync(folder, { encoding: 'utf8', recursive: true });
+  expect(new Set(list(target))).toEqual(new Set(list(source)));
+  for (const name of ['PG_VERSION', join('global', 'pg_control')]) {
+    expect(readFileSync(join(target, name))).toEqual(readFileSync(join(source, name)));
+  }
+  expect(statSync(join(target, 'base')).mode & 0o777).toBe(0o700);
 });

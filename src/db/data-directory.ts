@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   openSync,
@@ -7,6 +8,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
+import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 
@@ -28,6 +30,20 @@ export const backupsFolder = (directory: string): string => join(directory, 'bac
 export function backupNames(directory: string): string[] {
   const found = statSync(backupsFolder(directory), { throwIfNoEntry: false });
   return found?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
+}
+
+/**
+ * Copies a database's files one after another, so that after a failure none is still under way. A
+ * database is a thousand small files, for each of which `fs.cp` would look up every folder above it:
+ * five times the processor time. Where the file system shares blocks, no byte is copied.
+ */
+export async function copyDatabase(source: string, target: string): Promise<void> {
+  await mkdir(target, { mode: PRIVATE_MODE });
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) await copyDatabase(from, to);
+    else await copyFile(from, to, constants.COPYFILE_FICLONE);
+  }
 }
 
 /** Makes a rename last through a power cut, where the system can do that. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { cp, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { type Backup, listBackups, timeStamp } from './backup.ts';
-import { databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
+import { copyDatabase, databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
 import { Database } from './database.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { readFreeBytes } from './disk-watch.ts';
@@ -74,7 +74,7 @@ async function unpack(directory: string, backup: Backup): Promise<void> {
       { details: { directory, neededBytes: backup.bytes, freeBytes: free } },
     );
   }
-  await cp(join(backup.path, 'pgdata'), target, { recursive: true });
+  await copyDatabase(join(backup.path, 'pgdata'), target);
 }
 
 /** Opens the copy, brings it up to date and reads every row of it. */
