@@ -1,4 +1,4 @@
-import { assembleRequest } from '../generation/assemble.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
 import { documentText } from '../generation/document-text.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import type { TokenCounter } from '../models/tokens.ts';

@@ -2,7 +2,12 @@ import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { ContractSchema } from '../generation/check-contract.ts';
 import { joinChunks, type Piece } from '../generation/join-chunks.ts';
 import type { JsonRecord } from '../generation/json-reader.ts';
-import { type ChainState, FIRST_TURN, type GiveUpCode, judge } from '../generation/judge.ts';
+import {
+  type ChainState,
+  FIRST_TURN,
+  type GiveUpCode,
+  judgeAnswer,
+} from '../generation/judge-answer.ts';
 import { type NextTurn, turnMessages } from '../generation/turn-messages.ts';
 import { backoffMs } from '../jobs/backoff.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -78,7 +83,7 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   const countRead = () => `${question.material}${question.prompt}${soFar}`.length;
   const shown = { findDefects: () => [], tryRendering: () => null };
   const lenient = { given: [], limit: LIMIT, countRead, ...shown };
-  const verdict = judge({ soFar, result, state, contract, sections, ...lenient });
+  const verdict = judgeAnswer({ soFar, result, state, contract, sections, ...lenient });
   if (verdict.kind === 'give-up') throw refuse(question, verdict.code, verdict.reason);
   const all = [...pieces, { text: result.text, finished: result.finishReason === 'stop' }];
   const { added } = joinChunks(all);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import type { Contract, RecordKind } from '../recipe/types.ts';
-import type { Assembly } from './assemble.ts';
+import type { Assembly } from './assemble-request.ts';
 import { findDefects } from './find-defects.ts';
 import type { JsonRecord } from './json-reader.ts';
 

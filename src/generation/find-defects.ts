@@ -5,7 +5,7 @@ import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
-import type { Assembly } from './assemble.ts';
+import type { Assembly } from './assemble-request.ts';
 import { planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { renderDocument } from './render-document.ts';

@@ -1,5 +1,5 @@
 import { toDialecticError } from '../errors/errors.ts';
-import type { Assembly } from './assemble.ts';
+import type { Assembly } from './assemble-request.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { renderDocument } from './render-document.ts';
 

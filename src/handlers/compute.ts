@@ -4,7 +4,7 @@ import { describeChecks } from '../checks/describe-checks.ts';
 import { gatherPlan } from '../checks/gather-plan.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { Assembly } from '../generation/assemble.ts';
+import type { Assembly } from '../generation/assemble-request.ts';
 import { planDocuments } from '../generation/job-input.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { contractOf } from '../recipe/contract.ts';

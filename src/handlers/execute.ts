@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
-import { assembleRequest } from '../generation/assemble.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
 import type { JobContext, JobHandler } from '../jobs/context.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import type { Job } from '../jobs/types.ts';

@@ -1,8 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
-import type { Assembly } from '../generation/assemble.ts';
+import type { Assembly } from '../generation/assemble-request.ts';
 import { joinChunks } from '../generation/join-chunks.ts';
-import { type ChainState, FIRST_TURN } from '../generation/judge.ts';
+import { type ChainState, FIRST_TURN } from '../generation/judge-answer.ts';
 import { parseOutput } from '../generation/parse-output.ts';
 import type { NextTurn } from '../generation/turn-messages.ts';
 import type { Job } from '../jobs/types.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
-import type { Assembly } from '../generation/assemble.ts';
+import type { Assembly } from '../generation/assemble-request.ts';
 import { renderDocument } from '../generation/render-document.ts';
 import type { ChildJob, JobHandler } from '../jobs/context.ts';
 import type { Loss } from '../planning/types.ts';

@@ -1,10 +1,10 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { type Assembly, assembleRequest } from '../generation/assemble.ts';
+import { type Assembly, assembleRequest } from '../generation/assemble-request.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import { findDefects } from '../generation/find-defects.ts';
 import type { JsonRecord } from '../generation/json-reader.ts';
-import { type Judged, judge, type Verdict } from '../generation/judge.ts';
+import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
 import { tryRendering } from '../generation/try-rendering.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -75,7 +75,7 @@ function judgeTurn(turn: Turn): { readonly verdict: Verdict; readonly first: str
   const { view, result, abandoned } = turn;
   const { state, problems, soFar } = view.standing;
   const judged = { ...whatIsAsked(view), soFar: problems === null ? soFar : '', result, state };
-  const verdict = judge(judged);
+  const verdict = judgeAnswer(judged);
   const cut =
     verdict.kind === 'continue' ||
     (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
@@ -86,11 +86,11 @@ function judgeTurn(turn: Turn): { readonly verdict: Verdict; readonly first: str
 }
 
 /** The valid document that its writer was asked to mend and did not; it stands as it is. */
-function takeValid({ standing: { valid }, chunks }: ChainView, judged: Judged) {
+function takeValid({ standing: { valid }, chunks }: ChainView, judged: JudgedAnswer) {
   if (valid === null) return undefined;
   const attempt = chunks.filter(({ ordinal }) => ordinal >= valid.from && ordinal <= valid.to);
   const { text, finishReason } = attempt.at(-1)!;
-  const verdict = judge({
+  const verdict = judgeAnswer({
     ...judged,
     soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
     result: { text, finishReason: finishReason as FinishReason },
@@ -111,7 +111,7 @@ function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit
   return { ...limit, maxChars: Math.min(limit.maxChars, longest) };
 }
 
-function whatIsAsked({ assembly }: ChainView): Omit<Judged, 'soFar' | 'result' | 'state'> {
+function whatIsAsked({ assembly }: ChainView): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
   const { stage, step, planned, inputs } = assembly;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
   return {

@@ -59,7 +59,7 @@ export type Verdict =
       readonly reason: string;
     };
 
-export type Judged = {
+export type JudgedAnswer = {
   /** The text before this turn; empty at the first turn and after a request to write anew. */
   readonly soFar: string;
   readonly result: Pick<ModelResult, 'text' | 'finishReason'>;
@@ -80,7 +80,7 @@ export type Judged = {
 };
 
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
-export function judge(judged: Judged): Verdict {
+export function judgeAnswer(judged: JudgedAnswer): Verdict {
   const { soFar, result, contract, sections, extended } = judged;
   if (result.finishReason === 'content_filter') {
     return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
@@ -104,7 +104,7 @@ export function judge(judged: Judged): Verdict {
 }
 
 /** A spoilt ballot or a plan that does not add up must not cost the lane its place. */
-function accept({ state, findDefects }: Judged, content: JsonRecord): Verdict {
+function accept({ state, findDefects }: JudgedAnswer, content: JsonRecord): Verdict {
   const mended = state.mended ?? 0;
   const defects = mended < MOST_MENDED ? findDefects(content) : [];
   if (defects.length === 0) return { kind: 'document', content };
@@ -114,7 +114,7 @@ function accept({ state, findDefects }: Judged, content: JsonRecord): Verdict {
 }
 
 /** The limits are on turns, on those that bring too little for their price, and on size. */
-function goOn({ soFar, state, limit, countRead }: Judged, text: string): Verdict {
+function goOn({ soFar, state, limit, countRead }: JudgedAnswer, text: string): Verdict {
   const added = text.length - soFar.length;
   const turns = state.turns + 1;
   const idle = added >= LEAST_PROGRESS ? 0 : state.idle + 1;
@@ -130,7 +130,7 @@ function goOn({ soFar, state, limit, countRead }: Judged, text: string): Verdict
   return { kind: 'continue', state: { ...state, turns, poor, idle } };
 }
 
-function askAgain({ state }: Judged, problems: string): Verdict {
+function askAgain({ state }: JudgedAnswer, problems: string): Verdict {
   if (state.repairs >= MOST_REPAIRS) {
     const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };

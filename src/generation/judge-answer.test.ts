@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FIRST_TURN, type Judged, judge } from './judge.ts';
+import { FIRST_TURN, type JudgedAnswer, judgeAnswer } from './judge-answer.ts';
 
 const contract = {
   type: 'object',
@@ -9,8 +9,8 @@ const contract = {
 const content = { summary: 'A bakery sells bread in the street and on the web.', risks: [] };
 const WHOLE = JSON.stringify(content);
 
-const turn = (text: string, over: Partial<Judged> & { finish?: string } = {}) =>
-  judge({
+const turn = (text: string, over: Partial<JudgedAnswer> & { finish?: string } = {}) =>
+  judgeAnswer({
     soFar: '',
     result: { text, finishReason: (over.finish ?? 'stop') as 'stop' },
     state: FIRST_TURN,

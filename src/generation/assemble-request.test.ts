@@ -3,7 +3,7 @@ import { processOf, stage, step } from '../../test/recipes/build.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
-import { type Assembly, assembleRequest } from './assemble.ts';
+import { type Assembly, assembleRequest } from './assemble-request.ts';
 import type { JobInput } from './job-input.ts';
 
 const COMMON = `How to write: ${'plainly and to the point, '.repeat(20)}always.`;
