@@ -21,10 +21,7 @@ const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = 
 };
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
-export async function commitComputed(
-  { job, commit }: JobContext,
-  assembly: Assembly,
-): Promise<void> {
+export async function compute({ job, commit }: JobContext, assembly: Assembly): Promise<void> {
   const { planned, step } = assembly;
   const content = COMPUTE[step.compute!](assembly);
   const place = { sessionId: job.sessionId, jobId: job.id };

@@ -1,9 +1,8 @@
 import type { Database } from '../db/database.ts';
 import { saveContribution } from '../documents/documents.ts';
 import type { Job } from '../jobs/types.ts';
-import type { ModelsConfig } from '../models/config.ts';
-import { endCall, lockCall } from './calls.ts';
-import { reckonEnd, type Turn } from './save.ts';
+import type { Answered } from './call.ts';
+import { endCall, lockCall } from './end-call.ts';
 
 /**
  * Saves and pays what a call had brought when its session was cancelled. Cancelling took the job's
@@ -13,13 +12,11 @@ import { reckonEnd, type Turn } from './save.ts';
 export async function keepReceived(
   database: Database,
   job: Job,
-  turn: Turn,
-  config: ModelsConfig,
+  answered: Answered,
 ): Promise<void> {
   const { sessionId, id: jobId, chainId } = job;
-  const { callId } = turn;
-  const { text, finishReason } = turn.result;
-  const end = await reckonEnd(turn, config);
+  const { callId, answer } = answered;
+  const { text, finishReason } = answer;
   await database.asTenant(job.tenantId, async (tx) => {
     await lockCall(tx, callId);
     const [call] = await tx.query<{ status: string }>(
@@ -32,7 +29,7 @@ export async function keepReceived(
     if (!call) return;
     const chunk = { sessionId, jobId, chainId, text, finishReason };
     const contributionId = await saveContribution(tx, chunk);
-    if (call.status === 'sent') return endCall(tx, callId, contributionId, end);
+    if (call.status === 'sent') return endCall(tx, answered, contributionId);
     // Another session was short of money and had the hold settled from the checkpoints: it is paid.
     await tx.query('update model_calls set contribution_id = $2 where id = $1', [
       callId,

@@ -1,6 +1,8 @@
 import type { ConcurrencyLimits } from '../jobs/limits.ts';
 import type { ModelsConfig } from '../models/config.ts';
-import { providerKey } from './plan-lane.ts';
+
+/** The concurrency key of the jobs that call a provider. */
+export const providerKey = (provider: string): string => `provider/${provider}`;
 
 /** The `concurrency` of each provider that has one, as limits that hold over all workers. */
 export function providerLimits({ providers }: ModelsConfig): ConcurrencyLimits {

@@ -10,11 +10,19 @@ import { newId } from '../platform/ids.ts';
 import type { HoldResult } from '../wallet/holds.ts';
 import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
-import { beginCall, type CallPurpose } from './calls.ts';
-import type { GenerationDeps } from './execute.ts';
+import type { Assembled } from './assemble.ts';
+import { beginCall } from './begin-call.ts';
+import type { HandlerDeps } from './handler-deps.ts';
 
-/** A call that may leave: its row is written and its worst case is set aside. */
-export type ReservedCall = { readonly callId: string; readonly request: ModelRequest };
+/**
+ * A call that may leave: its row is written and its worst case is set aside. The request may ask
+ * for a shorter answer than the one that was assembled.
+ */
+export type Reserved = Assembled & {
+  readonly callId: string;
+  /** The price at which the money is held and the answer is paid; null where it is unknown. */
+  readonly price: ModelPrice | null;
+};
 
 /** What a model is taken to write at most where nobody says; documents are far shorter. */
 const USUAL_OUTPUT = 16_384;
@@ -29,12 +37,12 @@ const PATIENCE_MS = 3_000;
  * money it waits for them; where nothing is in flight that could help, the session pauses and the
  * result is null.
  */
-export async function reserveCall(
-  { database, config }: GenerationDeps,
+export async function reserve(
+  { database, config }: HandlerDeps,
   { job, signal, commit }: JobContext,
-  request: ModelRequest,
-  purpose: CallPurpose,
-): Promise<ReservedCall | null> {
+  assembled: Assembled,
+): Promise<Reserved | null> {
+  const { request, purpose } = assembled;
   const price = await findPrice(request.model, config);
   const inputTokens = await countInput(request, price);
   const { maxOutputTokens } = await findWindow(request.model, config);
@@ -49,7 +57,8 @@ export async function reserveCall(
     if (held.outcome === 'held') {
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
       const isBound = limited || maxOutputTokens !== null;
-      return { callId, request: isBound ? { ...request, maxOutputTokens: most } : request };
+      const bound = isBound ? { ...request, maxOutputTokens: most } : request;
+      return { ...assembled, request: bound, callId, price };
     }
     const affordable = affordableOutput(price, inputTokens, held) ?? 0;
     if (affordable < most && affordable >= leastWorthwhile(held)) {

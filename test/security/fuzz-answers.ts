@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
-import { createExecuteHandler } from '../../src/handlers/execute.ts';
+import { execute } from '../../src/handlers/execute.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { enqueueJobs } from '../../src/jobs/enqueue.ts';
 import { Worker } from '../../src/jobs/worker.ts';
@@ -157,7 +157,6 @@ export async function fuzzAnswers(
       createModelProvider(config).generate(...call),
   };
   const deps = { database, config, provider };
-  const execute = createExecuteHandler(deps);
   const planned = Promise.withResolvers<void>();
   /** The job that the stage planned keeps the session running while copies of it are asked for. */
   const copyJob = async ({ job }: JobContext): Promise<void> => {
@@ -178,7 +177,7 @@ export async function fuzzAnswers(
     ...createHandlers(deps),
     EXECUTE: (context: JobContext) =>
       'copy' in context.job.payload || context.job.chainId !== context.job.id
-        ? execute(context)
+        ? execute(deps, context)
         : copyJob(context),
   };
   const settings = { maxAttempts: 2, firstRetryMs: 1, longestRetryMs: 2, maxTakeovers: 3 };

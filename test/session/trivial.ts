@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
-import { createPlanHandler } from '../../src/handlers/plan-lane.ts';
+import { plan } from '../../src/handlers/create-handlers.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import { readSession } from '../../src/session/read.ts';
@@ -36,7 +36,7 @@ export async function runUntil(
   status: string | readonly string[],
   execute: JobHandler = writeTrivially(),
 ): Promise<string> {
-  const handlers = { PLAN: createPlanHandler(database), EXECUTE: execute };
+  const handlers = { PLAN: (context: JobContext) => plan(database, context), EXECUTE: execute };
   const look = () => statusOf(database, place);
   await withWorker(
     database,

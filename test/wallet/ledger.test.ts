@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { AnyTransaction, Database, Transaction } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
-import { failCall } from '../../src/handlers/calls.ts';
+import { failCall } from '../../src/handlers/end-call.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';
 import type { Job } from '../../src/jobs/types.ts';
 import type { ModelPrice } from '../../src/models/prices.ts';

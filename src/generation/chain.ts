@@ -1,0 +1,84 @@
+import type { PlannedJob } from '../planning/types.ts';
+import { joinChunks } from './join-chunks.ts';
+import { type ChainState, FIRST_TURN } from './judge-answer.ts';
+import { parseOutput } from './parse-output.ts';
+import type { NextTurn } from './turn-messages.ts';
+
+/** The payload of an EXECUTE job; later links of its chain carry where it stands. */
+export type ExecutePayload = {
+  readonly planned: PlannedJob;
+  readonly state?: ChainState;
+  /** The chunk (from 1) with which the current attempt at the document begins. */
+  readonly from?: number;
+  /** What is wrong with that attempt, where the model is asked to write it again. */
+  readonly problems?: string;
+  /** An attempt that fulfils the contract, for want of a better one. */
+  readonly valid?: ChunkRange;
+};
+
+/** Chunks of a chain, the first and the last of them included. */
+export type ChunkRange = { readonly from: number; readonly to: number };
+
+/** What one model call gave back, in the order of the chain. */
+export type Chunk = {
+  readonly id: string;
+  readonly jobId: string;
+  readonly ordinal: number;
+  readonly finishReason: string;
+  readonly text: string;
+};
+
+/** Where a chain stands when one of its jobs starts. */
+export type Standing = {
+  readonly state: ChainState;
+  readonly from: number;
+  readonly problems: string | null;
+  /** The attempt that stands if the current one comes to nothing. */
+  readonly valid: ChunkRange | null;
+  /** The text of the current attempt. */
+  readonly soFar: string;
+  /** The same text in the pieces that its chunks added. */
+  readonly written: readonly string[];
+};
+
+/**
+ * Where the chain stands. A job that has a chunk of its own gave up, and a person asked for it
+ * again: it goes on from a text that was cut, and begins anew behind anything else.
+ */
+export function findStanding(
+  jobId: string,
+  payload: ExecutePayload,
+  chunks: readonly Chunk[],
+): Standing {
+  const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
+  const own = chunks.find((chunk) => chunk.jobId === jobId);
+  if (!own) return { state, from, problems, valid, ...joinFrom(chunks, from) };
+  const start = problems === null ? from : own.ordinal;
+  const joined = joinFrom(chunks, start);
+  const text = joined.soFar;
+  const cut = parseOutput(text, { finished: false }).kind === 'truncated' && text !== '';
+  const anew = !cut || chunks.at(-1)!.finishReason === 'content_filter';
+  return anew
+    ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
+    : { ...ANEW, valid, from: start, ...joined };
+}
+
+const ANEW = { state: FIRST_TURN, problems: null };
+
+/** Joins the chunks of an attempt, which begins with the named one. */
+export function joinFrom(
+  chunks: readonly Chunk[],
+  from: number,
+): Pick<Standing, 'soFar' | 'written'> {
+  const pieces = chunks
+    .filter(({ ordinal }) => ordinal >= from)
+    .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' }));
+  const { text, added } = joinChunks(pieces);
+  return { soFar: text, written: added };
+}
+
+/** What the next request asks for; null where the document has yet to be begun. */
+export function nextTurn({ problems, soFar, written }: Standing): NextTurn | null {
+  if (problems !== null) return { kind: 'repair', written, problems };
+  return soFar.trim() === '' ? null : { kind: 'continue', written };
+}

@@ -1,0 +1,63 @@
+import type { Database, Transaction } from '../db/database.ts';
+import { saveBlob } from '../documents/blobs.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { leaseLost } from '../jobs/context.ts';
+import type { Job } from '../jobs/types.ts';
+import type { ModelPrice } from '../models/prices.ts';
+import type { ModelRequest } from '../models/types.ts';
+import { type HoldResult, holdFunds, type WorstCase } from '../wallet/holds.ts';
+
+export type CallPurpose = 'document' | 'continuation' | 'repair';
+
+/** The purpose under which the ledger knows the cost of writing a text. */
+export const GENERATION = 'generation';
+
+export type NewCall = {
+  readonly callId: string;
+  readonly request: ModelRequest;
+  readonly purpose: CallPurpose;
+  readonly provider: string;
+  /** What it may cost at most. */
+  readonly cost: WorstCase;
+  /** Null where nobody knows it; then no limit in dollars may be in force. */
+  readonly price: ModelPrice | null;
+};
+
+/** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
+export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
+  const { sessionId } = job;
+  const { callId, request, purpose, provider, cost, price } = call;
+  return database.asTenant(job.tenantId, async (tx) => {
+    // Whoever takes the job over must see the row, or come before it.
+    await requireLease(tx, job);
+    const key = { callId, purpose: GENERATION };
+    const automatic = purpose === 'repair';
+    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
+    // Thrown inside the transaction, so that nothing stays held.
+    if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
+    if (held.outcome !== 'held') return held;
+    const body = JSON.stringify({ system: request.system, messages: request.messages });
+    const requestHash = await saveBlob(tx, body);
+    await tx.query(
+      `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [tx.tenantId, callId, sessionId, job.id, request.model, purpose, requestHash],
+    );
+    return held;
+  });
+}
+
+/** Locks the job's row against a takeover; throws `lease_lost` where one has happened. */
+export async function requireLease(tx: Transaction, job: Job): Promise<void> {
+  const lease = await tx.query(
+    `select 1 from jobs where id = $1 and lease_token = $2
+       and status = 'processing' for share`,
+    [job.id, job.leaseToken],
+  );
+  if (lease.length === 0) throw leaseLost(job);
+}
+
+function priceUnknown(model: string): DialecticError {
+  const message = `Dollars are limited, and the price of ${model} is unknown.`;
+  return new DialecticError('price_unknown', message, { details: { model, sent: false } });
+}

@@ -1,0 +1,59 @@
+import { type DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
+import type { JobContext } from '../jobs/context.ts';
+import type { ModelResult } from '../models/types.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { countUsage } from './count-usage.ts';
+import { type Answer, failCall } from './end-call.ts';
+import type { HandlerDeps } from './handler-deps.ts';
+import type { Reserved } from './reserve.ts';
+
+/** A reserved call with what it brought. */
+export type Answered = Reserved & {
+  readonly answer: Answer;
+  /** Whether this side cut the answer off: its process died or was stopped. */
+  readonly isCutHere: boolean;
+};
+
+/** Sends the request and saves the answer piece by piece as it arrives. */
+export async function call(
+  deps: HandlerDeps,
+  context: JobContext,
+  reserved: Reserved,
+): Promise<Answered> {
+  const result = await stream(deps, context, reserved);
+  const { text, finishReason } = result;
+  const usage = await countUsage(reserved.request, result);
+  const answer = { text, finishReason, usage, responseId: result.raw.responseId ?? null };
+  const isCutHere = context.signal.aborted && finishReason === 'interrupted';
+  return { ...reserved, answer, isCutHere };
+}
+
+async function stream(
+  { database, provider, onDelta }: HandlerDeps,
+  { job, signal }: JobContext,
+  { callId, request, model, price }: Reserved,
+): Promise<ModelResult> {
+  const checkpoint = new Checkpoint(database, job.tenantId, callId);
+  try {
+    const result = await provider.generate(request, {
+      signal,
+      onDelta: (text) => {
+        checkpoint.add(text);
+        onDelta?.(job, text);
+      },
+    });
+    if (result.text.trim() === '' && result.error) throw withUsage(result.error, result);
+    return result;
+  } catch (thrown) {
+    const error = toDialecticError(thrown);
+    // Should the store be away too, the call stays `sent`, and the next try settles it.
+    await failCall(database, job, { callId, error, price, model }).catch(() => {});
+    throw error;
+  } finally {
+    await checkpoint.flush();
+  }
+}
+
+/** Blank text is no answer, but what the provider says that it took is paid. */
+const withUsage = (error: DialecticError, { usage, raw }: ModelResult): DialecticError =>
+  usage.estimated ? error : withDetails(error, { usage, responseId: raw.responseId });

@@ -1,0 +1,129 @@
+import type { Database, Transaction } from '../db/database.ts';
+import type { DialecticError } from '../errors/errors.ts';
+import type { Job } from '../jobs/types.ts';
+import { costMicros, type ModelPrice } from '../models/prices.ts';
+import type { ModelResult, TokenUsage } from '../models/types.ts';
+import { cleanJson } from '../text/clean-text.ts';
+import { postCall, voidHold } from '../wallet/holds.ts';
+import { GENERATION, requireLease } from './begin-call.ts';
+
+/** What a call brought; its usage is the provider's or, where it reported none, counted here. */
+export type Answer = Pick<ModelResult, 'text' | 'finishReason' | 'usage'> & {
+  /** The provider's own name for the answer, to compare with its bill. */
+  readonly responseId: string | null;
+};
+
+/** Locks a call. Lock order: account, then model call. */
+export async function lockCall(tx: Transaction, callId: string): Promise<void> {
+  await tx.query('select lock_hold($1, $2, $3)', [tx.tenantId, callId, GENERATION]);
+  await tx.query('select 1 from model_calls where id = $1 for update', [callId]);
+}
+
+/** A call that was answered, and the price at which its money is held. */
+type AnsweredCall = {
+  readonly callId: string;
+  readonly model: string;
+  /** Null where it is unknown: tokens count all the same. */
+  readonly price: ModelPrice | null;
+  readonly answer: Answer;
+};
+
+/** Notes what became of a call and posts its cost, in the transaction that saves its chunk. */
+export async function endCall(
+  tx: Transaction,
+  { callId, model, price, answer }: AnsweredCall,
+  contributionId: string,
+): Promise<void> {
+  const { usage, finishReason, responseId } = answer;
+  const cost = price && costMicros(usage, price);
+  await tx.query(
+    `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
+       input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
+       cost_micros = $9, finished_at = app_now() where id = $1`,
+    [
+      callId,
+      finishReason === 'interrupted' ? 'cut' : 'received',
+      contributionId,
+      finishReason,
+      usage.inputTokens,
+      usage.outputTokens,
+      usage.cachedInputTokens,
+      usage.estimated,
+      cost,
+    ],
+  );
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const key = { callId, purpose: GENERATION };
+  const details = { model, price, usage, responseId };
+  await postCall(tx, key, {
+    usdMicros: cost ?? 0,
+    tokens,
+    estimated: usage.estimated,
+    details,
+  });
+  await dropPieces(tx, callId);
+}
+
+/** Notes that a call brought nothing before its process died; its hold is voided. */
+export async function dropAbandoned(database: Database, job: Job, callId: string): Promise<void> {
+  await database.asTenant(job.tenantId, async (tx) => {
+    await requireLease(tx, job);
+    await lockCall(tx, callId);
+    const dropped = await tx.query(
+      `update model_calls set status = 'failed', finish_reason = 'interrupted',
+         finished_at = app_now() where id = $1 and status = 'sent' returning id`,
+      [callId],
+    );
+    if (dropped.length > 0) await voidHold(tx, { callId, purpose: GENERATION });
+  });
+}
+
+async function dropPieces(tx: Transaction, callId: string): Promise<void> {
+  await tx.query('delete from call_pieces where call_id = $1', [callId]);
+}
+
+/** A call that brought no text, or one that cannot be saved. */
+export type FailedCall = Pick<AnsweredCall, 'callId' | 'model' | 'price'> & {
+  /** Its details carry the usage where one is known. */
+  readonly error: DialecticError;
+};
+
+/**
+ * Notes that a call failed, unless its job has another owner by now, who settles it: a process that
+ * was taken for dead may still speak up. The usage in the error's details is paid.
+ */
+export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
+  const { callId, error, model, price } = failed;
+  const { usage, responseId } = error.details as { usage?: TokenUsage; responseId?: string | null };
+  const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
+  const cost = usage && price ? costMicros(usage, price) : null;
+  const key = { callId, purpose: GENERATION };
+  await database.asTenant(job.tenantId, async (tx) => {
+    // Lock order: account, then model call.
+    await tx.query('select lock_hold($1, $2, $3)', [tx.tenantId, callId, GENERATION]);
+    const rows = await tx.query(
+      `update model_calls c set status = 'failed', error = $2, finished_at = app_now(),
+         input_tokens = $4, output_tokens = $5, cached_input_tokens = $6, cost_micros = $7,
+         usage_estimated = $8
+       where c.id = $1 and c.status = 'sent' and exists (
+         select from jobs j where j.id = c.job_id
+           and (j.lease_token = $3 or is_over(j.status)))
+       returning c.id`,
+      [
+        callId,
+        cleanJson({ code: error.code, message: error.message }),
+        job.leaseToken,
+        usage?.inputTokens ?? null,
+        usage?.outputTokens ?? null,
+        usage?.cachedInputTokens ?? null,
+        cost,
+        usage?.estimated ?? false,
+      ],
+    );
+    if (rows.length === 0) return;
+    await dropPieces(tx, callId);
+    if (tokens === 0) return voidHold(tx, key);
+    const details = { model, price, usage, responseId: responseId ?? null };
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: usage!.estimated, details });
+  });
+}

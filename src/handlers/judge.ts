@@ -1,0 +1,92 @@
+import { joinFrom } from '../generation/chain.ts';
+import { findDefects } from '../generation/find-defects.ts';
+import type { JsonRecord } from '../generation/json-reader.ts';
+import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
+import { tryRendering } from '../generation/try-rendering.ts';
+import type { FinishReason, ModelRequest } from '../models/types.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { ContinuationLimit } from '../recipe/types.ts';
+import type { Answered } from './call.ts';
+import type { Loaded } from './load.ts';
+
+/** An answer with what follows from it. */
+export type Judged = Answered & {
+  readonly verdict: Verdict;
+  /** The chunk with which the judged text begins; undefined where it is this answer's own. */
+  readonly firstChunk: string | undefined;
+};
+
+/** Decides what an answer means for the document. */
+export function judge(answered: Answered): Judged {
+  const { answer, isCutHere } = answered;
+  const { state, problems, soFar } = answered.standing;
+  const asked = whatIsAsked(answered);
+  const judged = { ...asked, soFar: problems === null ? soFar : '', result: answer, state };
+  const verdict = judgeAnswer(judged);
+  const isCut =
+    verdict.kind === 'continue' ||
+    (verdict.kind === 'give-up' && verdict.code === 'continuation_exhausted');
+  const firstChunk = findFirstChunk(answered);
+  // Kills and stops never exhaust a chain.
+  if (isCutHere && isCut) {
+    return { ...answered, verdict: { kind: 'continue', state }, firstChunk };
+  }
+  const valid = verdict.kind === 'give-up' ? takeValid(answered, judged) : undefined;
+  return { ...answered, verdict, firstChunk, ...valid };
+}
+
+function findFirstChunk({ standing, chunks }: Loaded): string | undefined {
+  // A repair writes the whole text again: nothing before it is part of the document.
+  if (standing.problems !== null) return undefined;
+  return chunks.find(({ ordinal }) => ordinal >= standing.from)?.id;
+}
+
+/** The valid document that its writer was asked to mend and did not; it stands as it is. */
+function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer) {
+  if (valid === null) return undefined;
+  const attempt = chunks.filter(({ ordinal }) => ordinal >= valid.from && ordinal <= valid.to);
+  const { text, finishReason } = attempt.at(-1)!;
+  const verdict = judgeAnswer({
+    ...judged,
+    soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
+    result: { text, finishReason: finishReason as FinishReason },
+    findDefects: () => [],
+  });
+  return { verdict, firstChunk: attempt[0]!.id };
+}
+
+/** A document of few words may be long before it is cut off for good. */
+const LONGEST_AT_LEAST = 40_000;
+/** Four times what was asked for, at seven characters a word. */
+const LONGEST_PER_WORD = 28;
+
+/** An answer without end stops at a multiple of what its contract asks for. */
+function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit {
+  if (words === 0) return limit;
+  const longest = Math.max(LONGEST_AT_LEAST, LONGEST_PER_WORD * words);
+  return { ...limit, maxChars: Math.min(limit.maxChars, longest) };
+}
+
+function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
+  const { stage, step, planned, inputs, request } = answered;
+  const base = inputs.find(({ name }) => name === step.extends)?.content;
+  return {
+    contract: contractOf(stage, step)!,
+    sections: describeDocument(stage, step).sections.map((section) => section.key),
+    given: inputs
+      // An earlier version of the same document may well be right as it stands.
+      .filter(
+        ({ name, content, document_key }) =>
+          content !== null && document_key !== planned.documentKey && name !== step.extends,
+      )
+      .map(({ content }) => content),
+    limit: limitLength(step.continuation, describeDocument(stage, step).words),
+    countRead: () => countCharacters(request),
+    tryRendering: (content) => tryRendering(answered, content),
+    findDefects: (content) => findDefects(answered, content),
+    ...(base !== undefined && { extended: base as JsonRecord }),
+  };
+}
+
+const countCharacters = ({ system, messages }: ModelRequest): number =>
+  messages.reduce((sum, { content }) => sum + content.length, system.length);

@@ -1,0 +1,41 @@
+import type { Database } from '../db/database.ts';
+import { addNotice } from '../db/notices.ts';
+import { DialecticError } from '../errors/errors.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { closeStage } from '../session/advance.ts';
+import { readLosses } from '../session/losses.ts';
+import { degradedNotice } from '../session/missing-text.ts';
+import { readSession } from '../session/read.ts';
+import { planLaneRoots, readStageLanes, type StagePayload } from '../session/stages.ts';
+
+/** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
+export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
+  const { stage } = job.payload as StagePayload;
+  const { session, roots, losses, excused } = await database.asTenant(job.tenantId, async (tx) => {
+    const session = await readSession(tx, job.sessionId);
+    const roots = await tx.query<{ lane_id: string; status: string }>(
+      'select lane_id, status from jobs where parent_job_id = $1 and counts',
+      [job.id],
+    );
+    const stageLanes = await readStageLanes(tx, session);
+    return { session, roots, ...(await readLosses(tx, session, stageLanes)) };
+  });
+  if (roots.length === 0) {
+    return commit({ children: planLaneRoots(session, stage), next: { waitFor: 'children' } });
+  }
+  const lost = roots.filter((root) => root.status !== 'completed');
+  if (lost.some((root) => !excused[stage]?.includes(root.lane_id))) {
+    throw new DialecticError(
+      'stage_incomplete',
+      `${lost.length} of ${roots.length} participants failed in stage ${stage}.`,
+      { details: { stage, lost: lost.length, lanes: roots.length } },
+    );
+  }
+  const own = losses.filter((loss) => loss.stage === stage);
+  return commit({
+    write: async (tx) => {
+      if (own.length > 0) await addNotice(tx, degradedNotice(session, stage, own));
+      await closeStage(tx, session, stage);
+    },
+  });
+}
