@@ -1,120 +1,200 @@
-import type { JsonSchema, ModelRequest } from '../types.ts';
-import { createComposer } from './composer.ts';
-import { findGuided } from './guided.ts';
-import { findMode } from './intents.ts';
-import { gatherMaterial } from './material.ts';
-import { DOCUMENT_NOTICE } from './notice.ts';
-import { PERSONAS, type PersonaName } from './personas.ts';
-import { type ReadRequest, readRequest } from './read-request.ts';
-import { toSection } from './section.ts';
-import { isFreeText } from './write-list.ts';
-import { isShortName } from './write-text.ts';
-import { type Desk, writeRecord } from './write-value.ts';
+import type { ModelRequest } from '../types.ts';
+import { gatherMaterial, type Material } from './material.ts';
+import { noticeOf } from './notice.ts';
+import type { PersonaName } from './personas.ts';
+
+/** The keywords that contracts are made of. */
+type Node = {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly items?: Node;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly minItems?: number;
+  readonly minLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+
+/** What the writing of one document carries along. */
+type Desk = {
+  readonly material: Material;
+  /** How many ids of each letter were given out. */
+  readonly counts: Map<string, number>;
+  /** The notice, until it is said: in the first section of prose, else in the first sentence. */
+  readonly notice: string[];
+  readonly noticeKey: string | undefined;
+};
+
+/** One place of the document. */
+type Place = {
+  /** Keys from the outermost section to this one. */
+  readonly path: readonly string[];
+  /** The next sentence for this place. */
+  readonly say: () => string;
+  /** Position of the record in its list, from 0. */
+  readonly at: number;
+  /** What fields of the record must say: its id, the label or key of what it is about. */
+  readonly fixed: Readonly<Record<string, string | undefined>>;
+  /** The id of the record before. */
+  readonly before?: string | undefined;
+};
+
+/** Entries of a list where the contract asks for no more; within records one will do. */
+const ENTRIES = 2;
+const NAME_WORDS = 6;
 
 /** The whole answer to a request; the same request always gives the same text. */
 export function writeDocument(request: ModelRequest, persona: PersonaName): string {
-  const read = readRequest(request);
-  const schema = request.schema?.schema ?? inferSchema(read);
-  const desk = openDesk(read, schema, persona);
-  const section = { ...toSection('', schema), path: [] };
-  const place = { name: '', schema, section, focus: undefined, siblings: [] };
-  const content = writeRecord(desk, place);
-  return JSON.stringify(placeNotice(content, schema, desk.takeNotice()), null, 2);
+  const material = gatherMaterial(request, persona);
+  const schema = (request.schema?.schema as Node | undefined) ?? { required: ['summary'] };
+  const place = { path: [], say: takeFrom(material.sentences), at: 0, fixed: {} };
+  const fields = Object.entries(schema.properties ?? {});
+  const noticeKey = fields.find(([key, node]) => isProse(key, node))?.[0];
+  const notice = [noticeOf(persona, material.labels)];
+  const desk = { material, counts: new Map(), notice, noticeKey };
+  return JSON.stringify(writeRecord(desk, schema, place), null, 2);
 }
 
-function openDesk(read: ReadRequest, schema: JsonSchema, persona: PersonaName): Desk {
-  const material = gatherMaterial(read);
-  const hasDocuments = material.inputs.some((input) => input.block.kind === 'document');
-  const names = [read.documentKey, textOf(schema['title']), read.stage, read.prompt.slice(0, 600)];
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
-  const own = new Set(Object.keys(properties));
-  const counts = new Map<string, number>();
-  const told = new Set<string>();
-  let noticed = false;
-  return {
-    composer: createComposer(material, PERSONAS[persona], findMode(names, hasDocuments)),
-    documentKey: read.documentKey,
-    guided: own.has('context_for_documents') ? findGuided(read.prompt, ownKeys(schema)) : [],
-    contents: Object.entries(properties).map(([key, one]) => textOf(one['title']) || titleOf(key)),
-    ranks: ownKeys(schema).has('rank'),
-    again: /^#+ .*\bpass before\b/im.test(read.prompt),
-    hasProse: hasProse(schema),
-    takeNotice() {
-      if (noticed) return '';
-      noticed = true;
-      return DOCUMENT_NOTICE;
-    },
-    tellOnce(texts) {
-      const fresh = texts.filter((text) => !told.has(text));
-      for (const text of fresh) told.add(text);
-      return fresh;
-    },
-    nextId(list) {
-      const letter = (/[a-z]/.exec(list)?.[0] ?? 'i').toUpperCase();
-      const count = (counts.get(letter) ?? 0) + 1;
-      counts.set(letter, count);
-      return `${letter}${count}`;
-    },
+/** One sentence after the other; from the second round on they are marked, so that none recurs. */
+function takeFrom(sentences: readonly string[], first = 0): () => string {
+  let at = first;
+  return () => {
+    const round = Math.floor(at / sentences.length) + 1;
+    const sentence = sentences[at++ % sentences.length]!;
+    return round === 1 ? sentence : `Again (${round}): ${sentence}`;
   };
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const titleOf = (key: string): string => {
-  const words = key.replaceAll(/[_-]+/g, ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
-
-/** Whether any text stands outside of lists. */
-function hasProse(schema: JsonSchema): boolean {
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
-  return Object.entries(properties).some(([key, one]) =>
-    one['properties'] ? hasProse(one) : isFreeText(one) && !isShortName(key) && !one['x-fill'],
-  );
-}
-
-/** Every key of a schema, however deep. */
-function ownKeys(schema: JsonSchema, found = new Set<string>()): Set<string> {
-  for (const [key, child] of Object.entries(
-    (schema['properties'] ?? {}) as Record<string, JsonSchema>,
-  )) {
-    found.add(key);
-    ownKeys(child, found);
+function writeValue(desk: Desk, node: Node, place: Place): unknown {
+  if (node.enum) return node.enum[0];
+  switch (typeOf(node)) {
+    case 'object':
+      return writeRecord(desk, node, place);
+    case 'array':
+      return writeList(desk, node, place);
+    case 'integer':
+    case 'number':
+      return writeNumber(node, place);
+    case 'boolean':
+      return place.at === 0;
+    case 'null':
+      return null;
+    default:
+      return writeText(desk, node, place);
   }
-  if (schema['items']) ownKeys(schema['items'] as JsonSchema, found);
-  return found;
 }
 
-/** Without a schema, the keys that the prompt lists become sections. */
-function inferSchema({ prompt }: ReadRequest): JsonSchema {
-  const keys = [...prompt.matchAll(/^[-*]\s+`([^`\s]+)`/gm)].map((match) => match[1]!);
-  const names = keys.length > 0 ? keys : ['summary', 'points'];
-  return {
-    type: 'object',
-    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+function typeOf({ type, properties, items }: Node): string {
+  const types = typeof type === 'string' ? [type] : (type ?? []);
+  const named = types.find((one) => one !== 'null') ?? types[0];
+  return named ?? (properties ? 'object' : items ? 'array' : 'string');
+}
+
+const isText = (node: Node): boolean => typeOf(node) === 'string' && !node.enum;
+const isName = (key: string): boolean => /(?:^|_)(?:title|name)$/.test(key);
+const wantsIds = ({ description = '' }: Node): boolean =>
+  /^(?:the |its )?ids?\b/i.test(description);
+
+const isProse = (key: string, node: Node): boolean =>
+  isText(node) && !isName(key) && !wantsIds(node) && key !== 'id';
+
+/** The field of a record that wants the label of a document that was given. */
+function findLabelKey({ properties = {} }: Node): string | undefined {
+  const texts = Object.keys(properties).filter((key) => isText(properties[key]!));
+  const told = texts.find((key) => /\blabel\b/i.test(properties[key]!.description ?? ''));
+  return told ?? (Object.hasOwn(properties, 'rank') ? texts[0] : undefined);
+}
+
+function writeRecord(desk: Desk, node: Node, place: Place): Record<string, unknown> {
+  const { properties = {}, required = [] } = node;
+  const names = new Set([...Object.keys(properties), ...required]);
+  if (names.size === 0) return { note: place.say() };
+  const write = (key: string): unknown => {
+    const own = Object.hasOwn(properties, key) ? properties[key]! : {};
+    return writeValue(desk, own, { ...place, path: [...place.path, key] });
   };
+  return Object.fromEntries([...names].map((key) => [key, write(key)]));
 }
 
-/** Where no prose took the notice, the first list of free texts does, else the first free text. */
-function placeNotice(
-  content: Record<string, unknown>,
-  schema: JsonSchema,
-  notice: string,
-): Record<string, unknown> {
-  if (notice === '') return content;
-  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
-  for (const [key, value] of Object.entries(content)) {
-    const own = properties[key] ?? {};
-    const items = (own['items'] ?? {}) as JsonSchema;
-    if (Array.isArray(value) && typeof value[0] === 'string' && isFreeText(items)) {
-      const [first, ...rest] = value as string[];
-      const joined = Number(items['minLength'] ?? 0) > notice.length;
-      const entries = joined ? [`${notice} ${first}`, ...rest] : [notice, first, ...rest];
-      return { ...content, [key]: entries };
-    }
+function writeList(desk: Desk, node: Node, place: Place): unknown[] {
+  const { items = {}, minItems: least = 0 } = node;
+  const usual = Math.max(least, place.path.length > 1 ? 1 : ENTRIES);
+  if (isText(items)) {
+    const ids = wantsIds(node) ? findIds(desk, node, place) : undefined;
+    if (ids && ids.length >= least) return ids;
+    return Array.from({ length: usual }, () => writeProse(desk, items, place, 1));
   }
-  for (const [key, value] of Object.entries(content)) {
-    if (typeof value !== 'string' || !isFreeText(properties[key] ?? {})) continue;
-    return { ...content, [key]: `${value}. ${notice}` };
-  }
-  return content;
+  const { keys, rivals, request } = desk.material;
+  const { properties = {} } = items;
+  const labelKey = findLabelKey(items);
+  const about = labelKey === undefined ? [] : rivals;
+  const planned = Object.hasOwn(properties, 'document_key') ? keys : [];
+  const count = Math.max(least, about.length || planned.length || usual);
+  return Array.from({ length: count }, (_, at) => {
+    const rival = about[at];
+    const [letter, number] = giveId(desk, items, place) ?? ['', at + 1];
+    const idOf = (one: number) => (letter !== '' && one > 0 ? letter + one : undefined);
+    // Records with an id or a name are made of the request alone: D1 says the same everywhere.
+    const isNamed = letter !== '' || Object.keys(properties).some(isName);
+    const own = isNamed ? takeFrom(request, number - 1) : place.say;
+    const say = rival?.sentences.length ? takeFrom(rival.sentences) : own;
+    const label = labelKey === undefined ? {} : { [labelKey]: rival?.label };
+    const fixed = { id: idOf(number), document_key: planned[at], ...label };
+    return writeValue(desk, items, { ...place, at, say, fixed, before: idOf(number - 1) });
+  });
+}
+
+/** The letter of a list's ids, which its contract or its own name gives, and the next number. */
+function giveId({ counts }: Desk, items: Node, { path }: Place): readonly [string, number] | null {
+  const node = items.properties?.['id'];
+  if (!node || !isText(node)) return null;
+  const letter = /\b([A-Z])1\b/.exec(node.description ?? '')?.[1] ?? letterOf(path.at(-1)!);
+  const number = (counts.get(letter) ?? 0) + 1;
+  counts.set(letter, number);
+  return [letter, number];
+}
+
+const letterOf = (name: string): string => (/[a-z]/i.exec(name)?.[0] ?? 'i').toUpperCase();
+
+/** Ids in the documents by the letter of what the place asks for, else that of the record before. */
+function findIds({ material }: Desk, { description = '' }: Node, { path, fixed, before }: Place) {
+  const named = /\bids? of (?:the )?(\w+)/i.exec(description)?.[1];
+  const letter = letterOf(named ?? path.filter((key) => key !== 'id').at(-1) ?? '');
+  const known = fixed['id']?.startsWith(letter) ? [] : material.idsOf(letter);
+  return known.length > 0 || before === undefined ? known : [before];
+}
+
+function writeNumber({ type, minimum, maximum }: Node, { path, at }: Place): number {
+  const low = minimum ?? Number.NEGATIVE_INFINITY;
+  const high = maximum ?? Number.POSITIVE_INFINITY;
+  const usual = Number.isFinite(high - low) ? (low + high) / 2 : 1;
+  const value = Math.min(high, Math.max(low, path.at(-1) === 'rank' ? at + 1 : usual));
+  return type === 'number' ? value : Math.floor(value);
+}
+
+function writeText(desk: Desk, node: Node, place: Place): string {
+  const { path, fixed, say } = place;
+  const key = path.at(-1) ?? '';
+  const given = Object.hasOwn(fixed, key) ? fixed[key] : undefined;
+  const asksIds = key === 'id' || wantsIds(node);
+  const short = given ?? (asksIds ? findIds(desk, node, place).join(', ') : '');
+  if (short !== '') return lengthen([short], node, place);
+  if (isName(key)) return lengthen(say().split(' ').slice(0, NAME_WORDS), node, place);
+  const isLong = path.length === 1 && desk.material.sentences.length > 1;
+  return writeProse(desk, node, place, isLong ? 2 : 1);
+}
+
+function writeProse(desk: Desk, node: Node, place: Place, count: number): string {
+  const isFirst = desk.noticeKey === undefined || place.path.join() === desk.noticeKey;
+  const notice = isFirst ? desk.notice.splice(0) : [];
+  return lengthen([...notice, ...Array.from({ length: count }, place.say)], node, place);
+}
+
+/** Goes on until the text is as long as the contract asks for, counted in characters. */
+function lengthen(parts: readonly string[], { minLength = 0 }: Node, { say }: Place): string {
+  let text = parts.join(' ');
+  while (Array.from(text).length < minLength) text = `${text} ${say()}`;
+  return text;
 }

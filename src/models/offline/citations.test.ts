@@ -44,15 +44,6 @@ describe('citations', () => {
     expect(new Set(citesOf(written))).toEqual(new Set(['S4', 'S1.e3']));
   });
 
-  test('are never put between quotation marks that a source may not have said', () => {
-    const plan = '# Plan\n\nThe counter must open at 8:00 [S4]. Members must pay by card.';
-    const parts = [{ key: 'plan', label: 'Plan', text: plan }];
-    const request = buildRequest('antithesis/critique', SCHEMA, { sources: SOURCES, parts });
-    const written = writeDocument(request, 'skeptic');
-    expect(written).toContain('*The counter must open at 8:00* [S4]');
-    expect(written).not.toContain('“The counter must open at 8:00”');
-  });
-
   test('are a part of those that the request carries as data', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 6 });
     fc.assert(

@@ -1,27 +1,17 @@
 import { DialecticError } from '../../errors/errors.ts';
-import { isPersonaName, PERSONA_NAMES, type PersonaName } from './personas.ts';
+import { PERSONA_NAMES, type PersonaName } from './personas.ts';
 
 /** `always`, or the number of the call that is hit, counted from 1. */
 type When = 'always' | number;
 
-/** What an id such as `offline/builder?fail=3&delay=20` asks for. */
-export type OfflineOptions = {
-  readonly persona: PersonaName;
-  /** Throws a retryable error. */
-  readonly fail?: When;
-  /** Answers with no text. */
-  readonly empty?: When;
-  /** Answers with text that no one can read as JSON. */
-  readonly badjson?: When;
-  /** Ends every answer with `length` after so many characters. */
-  readonly cut?: number;
-  /** Milliseconds before each delta. */
-  readonly delay?: number;
-};
-
-const NAMES = ['fail', 'empty', 'badjson', 'cut', 'delay'] as const;
+const COUNTED = ['fail', 'empty', 'badjson'] as const;
+const NAMES = [...COUNTED, 'cut', 'delay'] as const;
 type OptionName = (typeof NAMES)[number];
-const COUNTED: readonly OptionName[] = ['fail', 'empty', 'badjson'];
+
+/** What an id such as `offline/builder?fail=3&delay=20` asks for. */
+export type OfflineOptions = { readonly persona: PersonaName } & {
+  readonly [name in (typeof COUNTED)[number]]?: When;
+} & { readonly cut?: number; readonly delay?: number };
 
 /**
  * Reads the part of the id behind `offline/`: a persona, and behind a question mark what goes
@@ -34,9 +24,10 @@ const COUNTED: readonly OptionName[] = ['fail', 'empty', 'badjson'];
  */
 export function parseOfflineName(name: string): OfflineOptions {
   const mark = name.indexOf('?');
-  const persona = mark < 0 ? name : name.slice(0, mark);
-  if (!isPersonaName(persona)) {
-    throw refuse(name, `there is no persona "${persona}"; known are ${PERSONA_NAMES.join(', ')}`);
+  const wanted = mark < 0 ? name : name.slice(0, mark);
+  const persona = PERSONA_NAMES.find((one) => one === wanted);
+  if (!persona) {
+    throw refuse(name, `there is no persona "${wanted}"; known are ${PERSONA_NAMES.join(', ')}`);
   }
   const options: Partial<Record<OptionName, When>> = {};
   for (const [key, value] of new URLSearchParams(mark < 0 ? '' : name.slice(mark + 1))) {
@@ -48,10 +39,10 @@ export function parseOfflineName(name: string): OfflineOptions {
 }
 
 function readValue(name: string, key: OptionName, value: string): When {
-  if (value === 'always' && COUNTED.includes(key)) return 'always';
+  const isCounted = COUNTED.some((one) => one === key);
+  if (value === 'always' && isCounted) return 'always';
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  const accepted = COUNTED.includes(key) ? 'a number from 1, or always' : 'a number from 1';
-  throw refuse(name, `"${key}" takes ${accepted}`);
+  throw refuse(name, `"${key}" takes a number from 1${isCounted ? ', or always' : ''}`);
 }
 
 const refuse = (name: string, why: string): DialecticError =>
