@@ -63,7 +63,7 @@ export class Dialectic {
     return workOnRun(this.#store, session, options);
   }
 
-  /** Yields what happens in a session, whoever works on it, until it rests. */
+  /** Yields the events of a session, from any worker, until it rests. */
   watch(session: string, options: WatchOptions = {}): AsyncGenerator<RunEvent, void, void> {
     return followRun(this.#store, session, options);
   }

@@ -25,7 +25,7 @@ export type ResumeOptions = GoOnOptions & {
   readonly now?: boolean | undefined;
 };
 
-/** Sets the caps of a session; the others stay as they are. */
+/** Sets the given caps of a session and leaves its other caps. */
 export async function setRunBudget(store: Store, sessionId: string, budget: RunBudget) {
   const { database, tenantId } = store;
   await database.asTenant(tenantId, async (tx) => {

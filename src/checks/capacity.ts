@@ -64,7 +64,7 @@ export function readCapacities(
 
 /**
  * Hours a week at which a person works through an item. A limit for the whole plan says nothing
- * about a week; whoever may not be asked at all is scheduled as if free, and reported elsewhere.
+ * about a week; a person without hours is scheduled as if free, and reported elsewhere.
  */
 export function weeklyRate(capacity: Capacity | undefined): number {
   const rates = (capacity?.limits ?? [])

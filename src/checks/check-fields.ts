@@ -46,7 +46,7 @@ function checkWorkItems(plan: Plan): Problem[] {
   const nameless = plan.input.workItems.filter(({ id }) => id === '').map(({ title }) => title);
   return [
     ...FIELDS.flatMap(({ name, noun, isMissing }) => {
-      // Without a list of demands nobody can name one.
+      // Without a list of demands an item cannot name one.
       if (name === 'demands' && plan.input.demands.length === 0) return [];
       const items = plan.items.filter(isMissing);
       const told = items.map(({ id, unread }) =>

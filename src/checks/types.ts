@@ -79,7 +79,7 @@ export type Decision = {
 
 export type Figure = { readonly name: string; readonly value: string; readonly unit: string };
 
-/** A document whose figures are compared with those of the others. */
+/** A document whose figures are compared with those of other documents. */
 export type CheckedDocument = {
   readonly title: string;
   readonly figures: readonly Figure[];

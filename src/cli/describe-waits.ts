@@ -32,7 +32,7 @@ export function describeStandstill(waits: readonly Wait[], session: string, now:
   return [...lines, `Stop with Ctrl-C and go on at once with: dialectic resume ${session} --now`];
 }
 
-/** A date and how far off it is; undefined where nobody would wonder. */
+/** A date and how far off it is; undefined where it is near. */
 function describeDate(until: Date, now: Date): string | undefined {
   const restMs = until.getTime() - now.getTime();
   if (restMs < LEAST_TOLD_MS) return undefined;

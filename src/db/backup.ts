@@ -57,7 +57,7 @@ function refuseWithoutRoom(bytes: number, { freeBytes, reserveBytes }: Room): vo
 }
 
 /**
- * The two newest, one that is a day old and one that is a week old: damage that nobody saw for
+ * The two newest, one that is a day old and one that is a week old: damage that goes unnoticed for
  * hours must not push the last good copy out. For each age the next in line stays too, or none
  * would ever grow that old; so there are six at most.
  */
@@ -88,7 +88,7 @@ function readBackup(path: string): Backup[] {
     const { createdAt, bytes } = JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8'));
     return Number.isNaN(Date.parse(createdAt)) ? [] : [{ path, createdAt, bytes: Number(bytes) }];
   } catch {
-    return []; // absent or cut short: whoever reads the list wants those that can be used
+    return []; // absent or cut short: only usable backups are listed
   }
 }
 
@@ -99,7 +99,7 @@ export function removePartialBackups(directory: string): void {
   }
 }
 
-/** Why the last backup is missing, for whoever examines the directory later. */
+/** Why the last backup is missing, for `dialectic doctor`. */
 export type BackupFailure = { readonly at: string; readonly message: string };
 
 const failureFile = (directory: string): string => join(directory, 'backup-failed.json');

@@ -4,7 +4,7 @@ import type { DialecticError } from '../errors/errors.ts';
 /** A connection that its holder has alone until it gives it back. */
 export type HeldConnection = {
   readonly client: ClientBase;
-  /** Gives the connection back; one that failed in a way nobody understands is thrown away. */
+  /** Gives the connection back; one with an unexpected error is closed instead of reused. */
   readonly release: (broken?: boolean) => void;
 };
 

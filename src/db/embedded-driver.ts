@@ -86,7 +86,7 @@ export class EmbeddedDriver implements Driver {
     });
   }
 
-  /** Opens a copy that lies in the directory, under the lock of whoever made it. */
+  /** Opens a copy that lies in the directory, under the lock that its maker holds. */
   static async openCopy(directory: string, copy: CopyOptions): Promise<EmbeddedDriver> {
     const lock = { ...copy.lock, release: () => {} };
     const driver = new EmbeddedDriver(directory, { ...copy, lock }, { backupEveryMs: 0 });
@@ -168,7 +168,7 @@ export class EmbeddedDriver implements Driver {
     return this.#disk.isFull ? this.#disk.fullError(error) : this.#closedError(error);
   }
 
-  /** Copies the database while nobody writes; rejects where that is not possible. */
+  /** Copies the files with writes held back; rejects where that is not possible. */
   backup(): Promise<string> {
     return this.#backups.run();
   }

@@ -2,7 +2,7 @@ import { logToStderr } from '../platform/log.ts';
 
 type OnNotify = (payload: string) => void;
 
-/** Who wants to hear of which channel. A listener that throws disturbs nobody but itself. */
+/** Listeners by channel. One that throws does not stop another. */
 export class Listeners {
   readonly #byChannel = new Map<string, Set<OnNotify>>();
 
@@ -27,13 +27,13 @@ export class Listeners {
       try {
         onNotify(payload);
       } catch (error) {
-        // It is called by the protocol's parser, which an error would break for everybody.
+        // It is called by the protocol's parser, which an error would break for every query on the connection.
         logToStderr(`a listener of ${channel} failed: ${String(error)}`);
       }
     }
   }
 
-  /** Tells everybody to look, since hints may have been lost. */
+  /** Calls every listener, since notifications may have been lost. */
   tellAll(): void {
     for (const channel of this.channels()) this.tell(channel, '');
   }

@@ -11,7 +11,7 @@ export type StoreLocation = { readonly databaseUrl: string } | { readonly dataDi
 export type OpenOptions = DatabaseOptions &
   EmbeddedOptions &
   ServerOptions & {
-    /** false leaves the schema as it is, for who only looks. */
+    /** false leaves the schema as it is, for read-only commands. */
     readonly migrate?: boolean;
   };
 

@@ -155,7 +155,7 @@ export class ServerDriver implements Driver {
     return client;
   }
 
-  /** Hints sent meanwhile are lost, so everybody is told to look once the connection is back. */
+  /** Notifications sent meanwhile are lost, so every listener is called once after a reconnect. */
   async #reconnectListener(): Promise<pg.Client> {
     for (;;) {
       await sleep(RECONNECT_MS);

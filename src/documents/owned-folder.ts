@@ -90,7 +90,7 @@ async function readOwned(out: string, owner: string | null): Promise<readonly st
 const occupied = (out: string, why: string): DialecticError =>
   new DialecticError('folder_occupied', `${out} ${why}; name another folder with --out.`);
 
-/** A list that is damaged, or of nobody, claims nothing. */
+/** A damaged list, or one without an owner, claims no file. */
 async function readClaim(out: string): Promise<Claim | null> {
   const text = await readTextFile(join(out, CLAIM), CLAIM_LIMITS);
   try {

@@ -51,7 +51,7 @@ export type FileIdentity =
         | 'pending'
         | 'current'
         | 'complete';
-      /** Without the ending for prompt and export; with it, and with folders, for the others. */
+      /** Without extension for prompt and export; with folders and extension for every other kind. */
       readonly name: string;
     }
   | (StagePlace & { readonly kind: 'seed_prompt' | 'stage_feedback' })

@@ -55,7 +55,7 @@ export const MONEY_ERROR_CODES = {
     2,
     400,
     false,
-    'A budget or a wallet limits dollars, but nobody knows what a model of the run costs.',
+    'A budget or a wallet limits dollars, but the price of a model of the run is unknown.',
     'Set its price in the configuration, or limit tokens instead (`--budget-tokens`).',
   ),
   funds_busy: entry(

@@ -91,7 +91,7 @@ export const STORAGE_ERROR_CODES = {
     503,
     false,
     'A migration that was applied differs from the one in this version.',
-    'Use the version that created the database; report it if nobody edited migrations.',
+    'Use the version that created the database; report a bug if no migration was edited.',
   ),
   migration_failed: entry(
     3,

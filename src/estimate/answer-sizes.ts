@@ -1,7 +1,7 @@
 import type { ForeseenCall } from './foresee-calls.ts';
 import type { MeasuredStep, ModelFacts, PromptMeter, Range } from './types.ts';
 
-/** How far a model that nobody has seen at work strays from the typical size of a document. */
+/** Spread of document sizes for a model without history. */
 const UNSEEN: Range = { low: 0.6, middle: 1, high: 1.7 };
 /** How far one strays from what it wrote in the same step of another run. */
 const SEEN: Range = { low: 0.75, middle: 1, high: 1.4 };

@@ -6,7 +6,7 @@ import type { ModelFacts, PromptParts, Scenario } from './types.ts';
 const FEW_REPETITIONS = 0.15;
 /** Input that begins as an earlier prompt did: measured 0.47 with one model, 0.81 with three. */
 const LIKELY_REUSE = 0.8;
-/** Room that a prompt leaves to the answer where nobody says how long answers get. */
+/** Room that a prompt leaves to the answer where the model's limit is unknown. */
 const LEAST_ANSWER = 8_000;
 /** One request to go on, with the last characters that it quotes. */
 const GO_ON_TOKENS = 100;

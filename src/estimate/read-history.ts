@@ -57,7 +57,7 @@ type StepRow = Omit<MeasuredStep, 'contentTokens'> & {
   readonly sample: string;
 };
 
-/** One document of each step and model is counted; the others are like it, longer or shorter. */
+/** Samples one document of each step and model. */
 async function readSteps(tx: Transaction, processKey: string, count: Count) {
   const rows = await tx.query<StepRow>(
     `${CALLS}, answers as (

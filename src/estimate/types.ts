@@ -34,7 +34,7 @@ export type Estimate = Amounts & {
     /** Prompts that do not fit into the window, and the tokens that have to go. */
     readonly compression: { readonly calls: Range; readonly removedTokens: Range };
   };
-  /** Models whose price nobody knows; their tokens are counted all the same. */
+  /** Models without a known price; their tokens are counted. */
   readonly unpriced: readonly string[];
   /** How many documents of finished runs the sizes were learned from. */
   readonly learnedDocuments: number;
@@ -77,7 +77,7 @@ export type ModelFacts = {
   readonly window: ModelWindow;
   /** Its tokens for one of the tokenizer. */
   readonly tokenFactor: Range;
-  /** How often a document had to be asked for again; null where nobody has seen it work. */
+  /** How often a document had to be asked for again; null without history. */
   readonly repairRate: number | null;
   /** The part of its input that was read from the provider's cache; null likewise. */
   readonly cachedShare: number | null;

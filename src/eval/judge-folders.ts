@@ -50,7 +50,7 @@ type Case = {
 
 /**
  * Has both folders judged blind by every judge in every role, in both orders. A judgement that
- * fails leaves the others standing: they are paid for.
+ * fails keeps the other judgements, which are paid for.
  */
 export async function judgeFolders(deps: EvalDeps, folders: Case): Promise<Judging> {
   const tally = new SpendingTally();

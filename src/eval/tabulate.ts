@@ -26,7 +26,7 @@ export type Table = {
   readonly preferences: readonly PreferenceRow[];
 };
 
-/** Sums judgements up; a role that nobody judged in has no row. */
+/** Sums judgements up; a role without judgements has no row. */
 export function tabulate(judgements: readonly Judgement[]): Table {
   const keys = [...ROLES.map(({ key }) => key), 'all'] as const;
   const groups = keys

@@ -1,7 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 
-/** Nobody waits longer than that in silence: the job fails with the time that was asked for. */
+/** The longest `retry-after` that a job honours; beyond it the job fails and names the time. */
 export const LONGEST_ASKED_MS = 10 * 60_000;
 
 /**

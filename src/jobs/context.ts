@@ -66,8 +66,8 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
 }
 
 /**
- * Locks the job's row for the rest of the transaction: whoever ends one of its children, or cancels
- * it, comes wholly before or wholly after.
+ * Locks the job's row for the rest of the transaction: a worker that completes one of its
+ * children, or a cancellation, is ordered wholly before or wholly after.
  */
 async function holdLease(tx: Transaction, job: Job): Promise<void> {
   const rows = await tx.query(
@@ -82,7 +82,8 @@ function nextStatus({ next }: Effects): string {
   if (!next || 'fail' in next) return `'completed'`;
   if ('pause' in next) return `'pending'`;
   if (next.waitFor === 'children') return `'waiting_for_children'`;
-  // News since the job looked, its own included, mean that it must look again.
+  // If `stage_runs.version` moved since the job read it, the job plans again instead of waiting:
+  // otherwise its wake-up would be lost.
   return `case when (select version from stage_runs r where r.tenant_id = j.tenant_id
     and r.id = j.stage_run_id) = ${next.version}
     then 'waiting_for_lanes' else 'pending_next_step' end`;

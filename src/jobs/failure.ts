@@ -58,7 +58,7 @@ async function settle(
     return;
   }
   const stored = toJobError(error);
-  // A fault nobody foresaw may pass; one with a code says itself whether it can.
+  // An error without a code counts as transient; one with a code says itself whether it is.
   const mayPass = error.code === 'internal_error' || error.retryable;
   const counts = error.details['sent'] !== false;
   const tries = job.attempt + (counts ? 1 : 0);

@@ -84,7 +84,7 @@ export async function extendLeases(
   return rows.map((row) => row.token);
 }
 
-/** After the directory lock is held nobody else can be running anything. */
+/** With the directory lock held, no other process can have a running job. */
 export async function requeueAll(
   database: Database,
   { maxTakeovers } = DEFAULT_JOB_SETTINGS,

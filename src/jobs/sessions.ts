@@ -117,8 +117,8 @@ const GOES_AGAIN = `j.session_id = $1 and not j.continued
   and not (j.counts and ${isClosed('j.stage_run_id')})`;
 
 /**
- * What still runs may end at this moment. With these locks, taken in the order of whoever ends it,
- * it comes wholly before the retry, which then sees it, or wholly after, and then wakes.
+ * What still runs may end at this moment. With these locks, taken in the lock order of a completing
+ * worker, it ends wholly before the retry, which then sees it, or wholly after, and then wakes.
  */
 async function lockForRetry(tx: Transaction, session: readonly string[]): Promise<void> {
   await tx.query(

@@ -147,6 +147,6 @@ async function estimateUsage(
   };
 }
 
-/** The user stopped it: nobody's fault. */
+/** The user stopped it: not an error of the provider. */
 export const abortedError = (id: ModelId): DialecticError =>
   new DialecticError('provider_call_aborted', `${id.provider}/${id.name}: stopped by request.`);

@@ -1,4 +1,4 @@
-/** Lets at most so many calls run at once; the others wait their turn. */
+/** A semaphore: at most so many calls at once, the rest queue in order. */
 export type ConcurrencyLimit = {
   /** Runs `work` when a place is free; a signal that aborts while waiting gives the place up. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;

@@ -1,7 +1,7 @@
 import { type Environment, firstSet, parseModelsFile, presetOf } from './config.ts';
 
 /**
- * What a configuration that nobody trusted yet would do with secrets that are not its own: a
+ * What an untrusted configuration would do with secrets that are not its own: a
  * sentence for each variable that it names, and for each key of the environment or of the user's
  * own configuration that it sends elsewhere. Prices, limits and servers without a key are none.
  */

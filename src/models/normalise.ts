@@ -1,7 +1,7 @@
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import type { FinishReason } from './types.ts';
 
-/** One word for the many in use; what nobody knows counts as cut, so that it gets checked. */
+/** Maps providers' finish reasons to ours; an unknown one counts as cut off, so that it is checked. */
 export function normaliseFinish(finish: LanguageModelV4FinishReason | undefined): FinishReason {
   switch (finish?.unified) {
     case 'stop':

@@ -68,7 +68,7 @@ export type CallOptions = {
   readonly stream?: boolean;
 };
 
-/** The one door to language models; it never retries: whoever owns the job does. */
+/** The one door to language models; it never retries: the job engine does. */
 export interface ModelProvider {
   generate(request: ModelRequest, options?: CallOptions): Promise<ModelResult>;
 }

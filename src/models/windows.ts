@@ -1,7 +1,7 @@
 import type { ModelsConfig } from './config.ts';
 import { parseModelId } from './model-id.ts';
 
-/** How much a model reads and writes at once; null where nobody says. */
+/** Context window and output limit of a model; null where unknown. */
 export type ModelWindow = {
   readonly windowTokens: number | null;
   readonly maxOutputTokens: number | null;

@@ -63,7 +63,7 @@ export function chooseLane(
   return finish(standing[0] ?? '', rounds, points, reasonOf(rounds.at(-1)));
 }
 
-/** Why the last one standing stands; `last` is undefined where nobody ranked. */
+/** Why the remaining lane is chosen; `last` is undefined where no ballot was counted. */
 function reasonOf(last: CountingRound | undefined): string {
   if (last === undefined) return 'no ranking was counted; the first participant stands';
   if (last.tieBrokenBy === 'ordinal') {

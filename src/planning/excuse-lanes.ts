@@ -6,7 +6,7 @@ import { type LaneStates, lanesNeeded } from './ready.ts';
 export type LostLane = { readonly laneId: string; readonly steps: readonly string[] };
 
 /**
- * The lost lanes that the others go on without. The policy of each step that failed there decides:
+ * The failed lanes without which a stage goes on. The policy of each step that failed there decides:
  * `any` and `quorum` by how many lanes delivered it, `all` by the policies of the steps that read it
  * from all lanes. A quorum of a reader holds for everything that the lane left unwritten.
  */

@@ -28,7 +28,7 @@ export function findReadySteps(request: {
   /** The lanes that take part in this stage. */
   readonly laneIds: readonly string[];
   readonly states: LaneStates;
-  /** Lanes that failed and that the others go on without. */
+  /** Failed lanes that no barrier waits for. */
   readonly excused?: readonly string[];
 }): Readiness {
   const { process, stageKey, laneId, states, excused = [] } = request;

@@ -36,7 +36,7 @@ export function simulateProcess(
   const index: DocumentIndex = new Map();
   const jobs: PlannedJob[] = [];
   for (const stage of process.stages) {
-    // Before the vote nobody knows who is chosen; the first lane stands for whoever it will be.
+    // The vote has not happened yet, so the first lane stands in for the chosen one.
     const most = stage.lanes === 'chosen' ? 1 : laneCount;
     const present = lanes.slice(0, options.lanesOfStage?.[stage.key] ?? most);
     stageLanes[stage.key] = present.map((lane) => lane.id);

@@ -58,7 +58,7 @@ export const lookAt = (path: string) =>
     throw thrown;
   });
 
-/** Refuses a link: what is written through it would land where nobody asked for it. */
+/** Refuses a link: a write would follow it out of the folder. */
 export async function requireOwnFolder(folder: string): Promise<void> {
   const entry = await lookAt(folder);
   if (entry === null || entry.isDirectory()) return;

@@ -24,7 +24,7 @@ export function parseProcess(files: RecipeFiles): Parsed<Process> {
   return parsed.issues.length > 0 ? { ...parsed, value: null } : parsed;
 }
 
-/** Like parseProcess, but the value holds the stages whose files parse, whatever the others do. */
+/** Like parseProcess, but the value holds every stage that parses, even where another fails. */
 export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
   const found: Collector = { lines: {}, issues: [] };
   const raw = readYaml(found, files, 'process.yaml', PROCESS_SCHEMA) as ProcessFile | null;

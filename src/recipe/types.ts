@@ -185,7 +185,7 @@ export type Stage = {
   readonly key: string;
   readonly name: string;
   readonly description: string;
-  /** Who takes part: everybody, or only the participant that the ballots chose. */
+  /** Which lanes run the stage: all, or only the one that the ballots chose. */
   readonly lanes: 'all' | 'chosen';
   /** Path of the template of the stage's seed prompt; null where nothing reads one. */
   readonly seedPrompt: string | null;

@@ -46,7 +46,7 @@ export function addResults(
   });
 }
 
-/** Code may have collected nothing; an empty page helps nobody. */
+/** A computed document may be empty and is then left out. */
 const isBlank = (content: unknown): boolean =>
   Object.values(content as object).every((value) => Array.isArray(value) && value.length === 0);
 

@@ -10,7 +10,7 @@ import type { SessionView } from './read.ts';
 /** What the current pass goes on without. */
 export type Losses = {
   readonly losses: readonly Loss[];
-  /** By stage: lanes that failed and that the others go on without. */
+  /** By stage: failed lanes without which it went on. */
   readonly excused: Readonly<Record<string, readonly string[]>>;
 };
 

@@ -96,7 +96,7 @@ function reduceOne(
   }
 }
 
-/** Between two stages, for a person's review or where the run was to stop; the others are gates. */
+/** Between two stages, for a review or at `--until`; every other reason is a gate. */
 const isStop = (reason: string): boolean => reason === 'review' || reason === 'until';
 
 /** The steps of the current pass in the order in which they began; a chain of calls counts once. */

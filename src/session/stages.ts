@@ -77,7 +77,7 @@ export async function readStageLanes(
   return lanes;
 }
 
-/** One root for each lane of the stage; a lane that fails leaves the others alone. */
+/** One root for each lane of the stage; a failing lane does not stop another one. */
 export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[] {
   const payload: StagePayload = { stage: stageKey, iteration: session.iteration };
   return lanesOf(session, stageKey).map((lane) => ({

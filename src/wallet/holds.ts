@@ -21,16 +21,16 @@ export type NewHold = CallKey &
   WorstCase & {
     readonly sessionId: string | null;
     readonly provider: string;
-    /** Whether nobody asked for this call in particular: it may take a share of the wallet only. */
+    /** Whether the call is unplanned: it may then hold only a set share of the wallet. */
     readonly automatic?: boolean;
-    /** What it was reckoned at; null where nobody knows. */
+    /** The price at the time of the hold; null where it is unknown. */
     readonly price?: ModelPrice | null;
   };
 
 /**
  * What became of the wish to spend. `wait`: calls in flight hold the rest; `budget`, `funds` and
- * `approval`: nothing is in flight that could help, so a person must; the others are statuses of a
- * hold that the key already had.
+ * `approval`: nothing is in flight that could help, so a person must decide; the rest are statuses
+ * of a hold that the idempotency key already had.
  */
 export type HoldOutcome =
   | 'held'
@@ -113,8 +113,8 @@ export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
 }
 
 /**
- * Settles what dead processes left behind of jobs that are over: nobody holds their lease, so
- * nobody can post them later. Returns how many there were.
+ * Settles holds that dead processes left open for finished jobs: no worker has their lease, so
+ * none can post them. Returns how many there were.
  */
 export async function settleLeftHolds(tx: Transaction): Promise<number> {
   await tx.query('select lock_wallets($1)', [tx.tenantId]);
