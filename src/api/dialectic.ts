@@ -7,7 +7,7 @@ import { exportSession } from '../session/export.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { listSessions, pickSession } from '../session/list-sessions.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
-import { readSession } from '../session/read.ts';
+import { readSession, type SessionView } from '../session/read.ts';
 import { type ReadDocument, readDocument } from '../session/read-document.ts';
 import { cancelRun, pauseRun } from '../session/stop.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -97,6 +97,11 @@ export class Dialectic {
   /** A session by its id or the end of it; the newest where none is named. */
   async find(wanted?: string): Promise<SessionInfo> {
     return pickSession(await this.list(), wanted);
+  }
+
+  /** A session with its recipe and participants. */
+  session(session: string): Promise<SessionView> {
+    return this.#read((tx) => readSession(tx, session));
   }
 
   /** Where a session stands: its documents, choice, votes, usage and what went wrong. */

@@ -1,6 +1,7 @@
 import { requireFolder } from '../documents/owned-folder.ts';
 import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import type { Estimate } from '../estimate/types.ts';
+import type { ModelsConfig } from '../models/config.ts';
 import { requireModels } from '../models/require-models.ts';
 import { placeRun } from '../session/project.ts';
 import { startRun as startSession } from '../session/start.ts';
@@ -19,12 +20,18 @@ export async function estimateRun(store: Store, options: RunOptions): Promise<Es
   return estimateNewRun(database, tenantId, placed, models);
 }
 
+/** Refuses a run that could not be started whatever the store holds: no store is needed for it. */
+export async function checkRun(options: RunOptions, config: ModelsConfig) {
+  requireModels(options.models, config);
+  const run = await prepareRun(options);
+  if (options.project === undefined) await requireFolder(options.out, null);
+  return { run, budgets: await readRunBudget(options.budget ?? {}, options.models, config) };
+}
+
 /** Checks everything that can be checked before anything is spent, and opens the first stage. */
 export async function startRun(store: Store, options: RunOptions): Promise<StartedRun> {
-  const { database, tenantId, models: config } = store;
-  requireModels(options.models, config);
-  const budgets = await readRunBudget(options.budget ?? {}, options.models, config);
-  const run = await prepareRun(options);
+  const { database, tenantId } = store;
+  const { run, budgets } = await checkRun(options, store.models);
   const { projectId } = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
   await requireFolder(options.out, projectId);
   const started = await startSession(database, tenantId, {

@@ -1,9 +1,7 @@
 import { createInterface } from 'node:readline/promises';
-import { approveStage } from '../session/advance.ts';
-import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
-import { readSession } from '../session/read.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { Question } from '../session/questions.ts';
 import { withoutControls } from '../text/clean-text.ts';
-import type { OpenStore } from './store.ts';
 
 /** Where a person reads questions and types answers. */
 export type Terminal = {
@@ -22,13 +20,11 @@ export const findTerminal = ({ yes = false }: { readonly yes?: boolean }): Termi
  * false, with the answers so far kept, when the person ends the asking by Ctrl-C or Ctrl-D.
  */
 export async function askQuestions(
-  { database, tenantId }: OpenStore,
+  dialectic: Dialectic,
   sessionId: string,
   terminal: Terminal,
 ): Promise<boolean> {
-  const questions = await database.asTenant(tenantId, async (tx) =>
-    readQuestions(tx, await readSession(tx, sessionId)),
-  );
+  const questions = await dialectic.questions(sessionId);
   const open = questions.filter(({ answers }) => answers.length === 0);
   const ended = new AbortController();
   const lines = createInterface({ ...terminal, terminal: true });
@@ -38,9 +34,8 @@ export async function askQuestions(
       const prompt = promptFor(question, at + 1, open.length);
       const text = (await lines.question(prompt, { signal: ended.signal })).trim();
       if (text === '') continue;
-      const answer = { question: question.id, text };
       // Saved one by one: what was typed before Ctrl-C counts.
-      await database.asTenant(tenantId, (tx) => answerQuestion(tx, sessionId, answer));
+      await dialectic.answer(sessionId, { question: question.id, text });
     }
   } catch (thrown) {
     if (!ended.signal.aborted) throw thrown;
@@ -49,7 +44,7 @@ export async function askQuestions(
   } finally {
     lines.close();
   }
-  await approveStage(database, tenantId, sessionId);
+  await dialectic.approve(sessionId);
   return true;
 }
 

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
+import type { Configuration } from '../api/open-dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
-import { type ModelsConfig, readModelsConfig } from '../models/config.ts';
+import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
@@ -15,11 +16,18 @@ type Section = Readonly<Record<string, unknown>>;
  * Providers and models from the environment, from a configuration file of this folder and from the
  * user's own. A file that merely lies in the folder must be trusted before it can touch secrets.
  */
-export function readConfiguration(): ModelsConfig {
+export const readConfiguration = (): ModelsConfig =>
+  readModelsConfig(process.env, readConfigurationFiles());
+
+/** The configuration files of this folder and of the user as one, without the environment. */
+export function readConfigurationFiles(): Configuration {
   const { own, found, file } = readFiles();
-  readJobSettings(mergeFiles(own, found)); // what is wrong with them is said before a run begins
+  const merged = mergeFiles(own, found);
   if (file && !isTrusted(file)) requireHarmless(file, findLiberties(process.env, own, found));
-  return readModelsConfig(process.env, mergeFiles(own, found));
+  // What is wrong with them is said before a run begins; from here on they have their type.
+  readJobSettings(merged);
+  parseModelsFile(merged);
+  return merged as Configuration;
 }
 
 /** Attempts, back-off and takeovers of jobs, from the same files. */

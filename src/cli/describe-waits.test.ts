@@ -27,9 +27,9 @@ test('a wait of more than ten seconds is told with its reason and its end, once'
 });
 
 test('what a session waits for is told by reason, with the way to go on at once', () => {
-  const until = new Date('2026-11-18T20:00:00Z');
+  const until = '2026-11-18T20:00:00Z';
   const error = { code: 'provider_rate_limited', message: 'compatible/m: slow down.' } as const;
-  const soon = { jobs: 4, until: new Date('2026-11-15T20:00:05Z'), error: null };
+  const soon = { jobs: 4, until: '2026-11-15T20:00:05Z', error: null };
   const waits = [{ jobs: 2, until, error: null }, { jobs: 1, until, error }, soon];
   expect(describeStandstill(waits, 'ID', now)).toEqual([
     '2 jobs wait until 2026-11-18T20:00:00Z, 4,320 min from now: ' +

@@ -1,4 +1,4 @@
-import type { Wait } from '../jobs/waits.ts';
+import type { Wait } from '../api/data.ts';
 import type { SessionEvent } from '../session/event-types.ts';
 
 /** Shorter rests pass before anybody wonders. */
@@ -20,7 +20,7 @@ export function describeWaits(events: readonly SessionEvent[], now: Date): strin
 /** What a session that is taken up again waits for, and how to go on at once. */
 export function describeStandstill(waits: readonly Wait[], session: string, now: Date): string[] {
   const lines = waits.flatMap(({ jobs, until, error }) => {
-    const date = describeDate(until, now);
+    const date = describeDate(new Date(until), now);
     if (date === undefined) return [];
     const who = jobs === 1 ? '1 job waits' : `${jobs} jobs wait`;
     const reason = error

@@ -1,17 +1,14 @@
 import { Command } from 'commander';
-import { estimateNewRun } from '../estimate/estimate-new-run.ts';
-import { readConfiguration } from './configuration.ts';
 import { describeEstimate } from './estimate-text.ts';
 import {
   addScopeOptions,
   collect,
   type NewRunOptions,
   PROCESS_HELP,
-  place,
   prepareRun,
 } from './new-run.ts';
 import { printResult } from './output.ts';
-import { withStore } from './store.ts';
+import { withModels } from './store.ts';
 
 /** `dialectic estimate`: what a run would take, before anything is paid. */
 export function estimateCommand(): Command {
@@ -36,14 +33,8 @@ type EstimateOptions = NewRunOptions & { data?: string; json?: boolean };
 
 async function estimate(briefPath: string | undefined, options: EstimateOptions): Promise<void> {
   const run = await prepareRun(briefPath, options);
-  const config = readConfiguration();
-  await withStore(options.data, async (store) => {
-    const result = await estimateNewRun(
-      store.database,
-      store.tenantId,
-      await place(store, run),
-      config,
-    );
+  await withModels(options.data, async (dialectic) => {
+    const result = await dialectic.estimate(run);
     printResult(options.json === true, result, describeEstimate(result));
   });
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RunOptions } from '../api/run-options.ts';
 import { locateStore } from '../db/open.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { EvalDeps } from '../eval/ask-model.ts';
@@ -9,18 +10,15 @@ import type { PreparedSide } from '../eval/evaluation.ts';
 import { readDebateFolder, readPlainFolder } from '../eval/read-folder.ts';
 import { writeSingle } from '../eval/write-single.ts';
 import { readTextFile, writeTextFolder } from '../platform/folders.ts';
-import { listSessions } from '../session/list-sessions.ts';
-import { readSession } from '../session/read.ts';
-import type { NewRun } from '../session/start.ts';
-import { type RunResult, summarise } from '../session/summary.ts';
+import type { RunResult } from '../session/summary.ts';
 import type { BudgetOptions } from './budget.ts';
 import { tell } from './output.ts';
 import { carryOut, requireCompleted } from './run.ts';
-import { withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 
 /** Debates into an empty folder, as `dialectic run` would; one that rests early is an error. */
 export async function makeDebate(
-  prepared: NewRun,
+  prepared: RunOptions,
   options: BudgetOptions & { readonly concurrency: string; readonly data?: string },
   folder: string,
 ): Promise<PreparedSide> {
@@ -31,7 +29,7 @@ export async function makeDebate(
 }
 
 async function debate(
-  prepared: NewRun,
+  prepared: RunOptions,
   options: Parameters<typeof carryOut>[1] & { readonly out: string },
 ): Promise<RunResult> {
   try {
@@ -67,9 +65,6 @@ type Settings = {
   readonly models?: readonly { readonly model: string }[];
 };
 
-/** The documents of the session are not asked for. */
-const NOTHING = { documents: [], missing: [] };
-
 async function findSessionCost(folder: string, data: string | undefined): Promise<CostNote | null> {
   const path = join(folder, 'project_settings.json');
   const location = locateStore(process.env, data);
@@ -78,18 +73,13 @@ async function findSessionCost(folder: string, data: string | undefined): Promis
   if (!isThere || !existsSync(path)) return null;
   const { session, models = [] } = JSON.parse(await readTextFile(path)) as Settings;
   if (!session?.id) return null;
-  const id = session.id;
-  return withStore(data, ({ database, tenantId }) =>
-    database.asTenant(tenantId, async (tx) => {
-      const sessions = await listSessions(tx);
-      if (!sessions.some((one) => one.id === id)) return null;
-      const result = await summarise(tx, await readSession(tx, id), NOTHING, undefined);
-      return toNote(
-        models.map(({ model }) => model),
-        result,
-      );
-    }),
-  );
+  const { id } = session;
+  return withDialectic(data, async (dialectic) => {
+    const sessions = await dialectic.list();
+    if (!sessions.some((one) => one.id === id)) return null;
+    const debaters = models.map(({ model }) => model);
+    return toNote(debaters, await dialectic.result(id));
+  });
 }
 
 /** Asks one model for everything at once and keeps its files. */

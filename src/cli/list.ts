@@ -1,13 +1,12 @@
 import { Command } from 'commander';
+import type { SessionInfo } from '../api/data.ts';
 import { describeVote } from '../session/choice-text.ts';
-import { type ListedSession, listSessions } from '../session/list-sessions.ts';
 import { describeStanding } from '../session/standing.ts';
-import { writeFolder } from '../session/write-folder.ts';
-import { mentionNotices, readNotices } from './notices.ts';
+import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
 import { describeDegraded } from './run.ts';
 import { findSession } from './sessions.ts';
-import { withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; out?: string };
 
@@ -18,9 +17,8 @@ export function listCommand(): Command {
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .action((options: Options) =>
-      withStore(options.data, async (store) => {
-        const { database, tenantId } = store;
-        const sessions = await database.asTenant(tenantId, listSessions);
+      withDialectic(options.data, async (dialectic) => {
+        const sessions = await dialectic.list();
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
           `${own[0]!.project} (project ${own[0]!.projectId})`,
@@ -29,16 +27,16 @@ export function listCommand(): Command {
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
         printResult(options.json === true, sessions, [
           ...(lines.length > 0 ? lines : [empty]),
-          ...mentionNotices(await readNotices(store)),
+          ...mentionNotices(await dialectic.notices()),
         ]);
       }),
     );
 }
 
-function describeSession(session: ListedSession): string {
+function describeSession(session: SessionInfo): string {
   const { id, process, models, calls } = session;
   const state = describeStanding(session).padEnd(16);
-  const dated = session.ahead ? ` · dated ${session.createdAt.toISOString()}, after now` : '';
+  const dated = session.ahead ? ` · dated ${session.createdAt}, after now` : '';
   return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls${dated}`;
 }
 
@@ -51,10 +49,10 @@ export function showCommand(verb: 'show' | 'export'): Command {
     .option('--json', 'print the result as JSON');
   if (verb === 'export') command.requiredOption('-o, --out <dir>', 'the folder to write');
   return command.action((session: string | undefined, options: Options) =>
-    withStore(options.data, async (store) => {
-      const { id } = await findSession(store, session);
-      const result = await writeFolder(store.database, store.tenantId, id, options.out);
-      const notices = await readNotices(store);
+    withDialectic(options.data, async (dialectic) => {
+      const { id } = await findSession(dialectic, session);
+      const result = await dialectic.export(id, options.out);
+      const notices = await dialectic.notices();
       const own = notices.filter((notice) => notice.topic === `session/${id}`);
       printResult(options.json === true, { ...result, notices: own }, [
         `${id} ${result.standing}: ${result.calls} calls, ${result.documents.length} documents`,

@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
-import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
+import type { RunOptions } from '../api/run-options.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { readTextFolder } from '../platform/folders.ts';
-import { configureProcess } from '../recipe/configure-process.ts';
-import { requireDomain, requireResources } from '../recipe/given.ts';
 import { parseOverlay } from '../recipe/overlays.ts';
 import { DEPTHS, type Depth, type Overlay } from '../recipe/types.ts';
-import { loadProcess } from '../recipe/validate.ts';
-import { type PlacedRun, placeRun } from '../session/project.ts';
-import type { NewRun } from '../session/start.ts';
 import { readBrief, readResource, readText } from './brief.ts';
-import type { OpenStore } from './store.ts';
 
 /** What `run` and `estimate` are told alike. */
 export type NewRunOptions = {
@@ -51,37 +44,29 @@ function readDepth(text: string): Depth {
 /** Options that may be given several times. */
 export const collect = (value: string, before: string[]): string[] => [...before, value];
 
-/** Reads the files that a command names into a run that could be started. */
+/** Reads the options of a command, and the files that they name, into those of a run. */
 export async function prepareRun(
   briefPath: string | undefined,
   options: NewRunOptions,
-): Promise<NewRun> {
+): Promise<RunOptions> {
+  const { process, until, domain, project, writer, ask, result, shortcuts } = options;
   const { name, brief } = await briefOf(briefPath, options);
-  const resources = await Promise.all(options.resource.map(readResource));
-  const { folder } = await findRecipe(options.process ?? (await defaultProcess(options.domain)));
-  const models = options.model.length > 0 ? options.model : OFFLINE_MODELS;
-  const process = configureProcess(loadProcess(await readTextFolder(folder)), {
-    depth: readDepth(options.depth),
-    ask: options.ask ?? false,
-    result: options.result,
-    shortcuts: options.shortcuts,
-    laneCount: models.length,
-  });
-  const domain = options.domain ?? null;
-  requireDomain(process, domain);
-  requireResources(process, resources);
   return {
-    project: options.project ?? null,
-    name: options.name ?? name,
-    domain,
     brief,
-    resources,
-    process,
-    models,
-    untilStage: options.until ?? null,
-    writer: options.writer ? findWriter(models, options.writer) : null,
+    name: options.name ?? name,
+    models: options.model.length > 0 ? options.model : OFFLINE_MODELS,
+    resources: await Promise.all(options.resource.map(readResource)),
+    depth: readDepth(options.depth),
     overlay: await readOverlay(options.overlay),
     projectOverlay: await readOverlay(options.projectOverlay),
+    process,
+    until,
+    domain,
+    project,
+    writer,
+    ask,
+    result,
+    shortcuts,
   };
 }
 
@@ -98,17 +83,6 @@ async function briefOf(path: string | undefined, { project, name }: NewRunOption
   throw new DialecticError('usage_invalid', 'Name the brief, or a --project that has one.');
 }
 
-async function readOverlay(path: string | undefined): Promise<Overlay | null> {
-  return path === undefined ? null : parseOverlay(path, await readText(path, 'overlay'));
-}
-
-/** Completes a run from the project that it names, so that its estimate knows what it will read. */
-export function place({ database, tenantId }: OpenStore, run: NewRun): Promise<PlacedRun> {
-  return database.asTenant(tenantId, (tx) => placeRun(tx, run));
-}
-
-function findWriter(models: readonly string[], writer: string): number {
-  const at = models.indexOf(writer);
-  if (at >= 0) return at + 1;
-  throw new DialecticError('usage_invalid', `${writer} takes no part in this run.`);
+async function readOverlay(path: string | undefined): Promise<Overlay | undefined> {
+  return path === undefined ? undefined : parseOverlay(path, await readText(path, 'overlay'));
 }

@@ -1,14 +1,9 @@
 import { Command } from 'commander';
-import {
-  dismissAllNotices,
-  dismissNotice,
-  findNotice,
-  type Notice,
-  openNotices,
-} from '../db/notices.ts';
+import type { Notice } from '../api/data.ts';
+import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { printResult } from './output.ts';
-import { type OpenStore, withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; all?: boolean };
 
@@ -18,7 +13,9 @@ export function noticesCommand(): Command {
     .description('list what went wrong or waits for you, until you dismiss it')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
-    .action((options: Options) => withStore(options.data, (store) => list(store, options)));
+    .action((options: Options) =>
+      withDialectic(options.data, (dialectic) => list(dialectic, options)),
+    );
   notices
     .command('dismiss')
     .description('put notices away')
@@ -26,19 +23,15 @@ export function noticesCommand(): Command {
     .option('--all', 'every notice')
     .action((ids: string[], _own: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
-      return withStore(options.data, (store) => dismiss(store, ids, options));
+      return withDialectic(options.data, (dialectic) => dismiss(dialectic, ids, options));
     });
   return notices;
 }
 
-/** The notices that were not dismissed, oldest first. */
-export const readNotices = ({ database, tenantId }: OpenStore): Promise<Notice[]> =>
-  database.asTenant(tenantId, openNotices);
-
-async function list(store: OpenStore, options: Options): Promise<void> {
-  const notices = await readNotices(store);
+async function list(dialectic: Dialectic, options: Options): Promise<void> {
+  const notices = await dialectic.notices();
   const lines = notices.map(({ id, severity, message, topic, createdAt }) => {
-    const when = createdAt.toISOString().slice(0, 16).replace('T', ' ');
+    const when = createdAt.slice(0, 16).replace('T', ' ');
     return `${id.slice(-12)}  ${when}  ${severity.padEnd(7)}  ${topic}: ${message}`;
   });
   const help = 'Put one away with: dialectic notices dismiss ID, or all of them with --all';
@@ -49,19 +42,16 @@ async function list(store: OpenStore, options: Options): Promise<void> {
   );
 }
 
-async function dismiss(store: OpenStore, ids: readonly string[], options: Options): Promise<void> {
+async function dismiss(
+  dialectic: Dialectic,
+  ids: readonly string[],
+  options: Options,
+): Promise<void> {
   if (ids.length === 0 && !options.all) {
     const message = 'Name the notices to dismiss, or give --all; `dialectic notices` lists them.';
     throw new DialecticError('usage_invalid', message);
   }
-  const { database, tenantId } = store;
-  const dismissed = await database.asTenant(tenantId, async (tx) => {
-    if (options.all) return dismissAllNotices(tx);
-    const open = await openNotices(tx);
-    const found = ids.map((wanted) => findNotice(open, wanted).id);
-    for (const id of new Set(found)) await dismissNotice(tx, id);
-    return [...new Set(found)];
-  });
+  const dismissed = await dialectic.dismissNotices(options.all ? 'all' : ids);
   printResult(options.json === true, { dismissed }, [`Dismissed ${dismissed.length}.`]);
 }
 

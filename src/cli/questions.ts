@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { nameAskers, type Question, readQuestions } from '../session/questions.ts';
-import { readSession } from '../session/read.ts';
+import { nameAskers, type Question } from '../session/questions.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
-import { withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean };
 
@@ -15,11 +14,9 @@ export function questionsCommand(): Command {
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .action((wanted: string | undefined, options: Options) =>
-      withStore(options.data, async (store) => {
-        const { id } = await findSession(store, wanted);
-        const questions = await store.database.asTenant(store.tenantId, async (tx) =>
-          readQuestions(tx, await readSession(tx, id)),
-        );
+      withDialectic(options.data, async (dialectic) => {
+        const { id } = await findSession(dialectic, wanted);
+        const questions = await dialectic.questions(id);
         const open = questions.filter(({ answers }) => answers.length === 0).length;
         printResult(options.json === true, { session: id, open, questions }, [
           `${open} of ${questions.length} questions are open.`,

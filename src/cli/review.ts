@@ -1,13 +1,10 @@
 import { Command } from 'commander';
+import type { NewAnswer } from '../api/data.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { chooseLaneByHand } from '../session/converge.ts';
-import { addFeedback, type FeedbackReading } from '../session/feedback.ts';
-import { answerQuestion, type NewAnswer } from '../session/questions.ts';
-import { readSession } from '../session/read.ts';
-import { findOwedStage } from '../session/reopen-stage.ts';
+import type { FeedbackReading } from '../session/feedback.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
-import { withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 
 type Options = {
   data?: string;
@@ -46,33 +43,24 @@ export function answerCommand(): Command {
         throw new DialecticError('usage_invalid', message);
       }
       const [text, question, stageKey] = words.toReversed();
-      return answer({ text: text!, question: question!, stageKey: stageKey ?? null }, options);
+      return answer({ text: text!, question: question!, stage: stageKey ?? null }, options);
     });
 }
 
 async function answer(wanted: NewAnswer, options: Options): Promise<void> {
-  await withStore(options.data, async (store) => {
-    const { id, iteration } = await findSession(store, options.session);
-    const { question, given } = await store.database.asTenant(store.tenantId, (tx) =>
-      answerQuestion(tx, id, wanted),
-    );
-    const pieces = given.map((piece) => ({ feedback: piece.id, readBy: piece.readBy }));
-    const result = { session: id, question: question.id, text: question.question, given: pieces };
-    const lines = given.map(({ readBy }) => describeReading(readBy, iteration));
-    printResult(options.json === true, result, [`Answered: ${question.question}`, ...lines]);
+  await withDialectic(options.data, async (dialectic) => {
+    const { id, iteration } = await findSession(dialectic, options.session);
+    const result = await dialectic.answer(id, wanted);
+    const lines = result.given.map(({ readBy }) => describeReading(readBy, iteration));
+    printResult(options.json === true, result, [`Answered: ${result.text}`, ...lines]);
   });
 }
 
-async function give(stageKey: string, text: string, options: Options): Promise<void> {
-  await withStore(options.data, async (store) => {
-    const { id, iteration } = await findSession(store, options.session);
-    const { document = null } = options;
-    const given = await store.database.asTenant(store.tenantId, (tx) =>
-      addFeedback(tx, id, { stageKey, text, document }),
-    );
-    const { readBy } = given;
-    const result = { session: id, feedback: given.id, readBy };
-    printResult(options.json === true, result, [describeReading(readBy, iteration)]);
+async function give(stage: string, text: string, options: Options): Promise<void> {
+  await withDialectic(options.data, async (dialectic) => {
+    const { id, iteration } = await findSession(dialectic, options.session);
+    const result = await dialectic.feedback(id, { stage, text, document: options.document });
+    printResult(options.json === true, result, [describeReading(result.readBy, iteration)]);
   });
 }
 
@@ -92,17 +80,13 @@ export function chooseCommand(): Command {
       if (!/^\d+$/.test(lane)) {
         throw new DialecticError('usage_invalid', `${lane} is no number of a participant.`);
       }
-      await withStore(options.data, async (store) => {
-        const { id } = await findSession(store, options.session);
-        const owed = await store.database.asTenant(store.tenantId, async (tx) => {
-          await chooseLaneByHand(tx, await readSession(tx, id), Number(lane));
-          const session = await readSession(tx, id);
-          return session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
-        });
-        const result = { session: id, lane: Number(lane), owedStage: owed ?? null };
+      await withDialectic(options.data, async (dialectic) => {
+        const { id } = await findSession(dialectic, options.session);
+        const result = await dialectic.choose(id, Number(lane));
+        const { owedStage: owed } = result;
         printResult(options.json === true, result, [
           `The results follow lane ${lane}. Write them with: dialectic export`,
-          ...(owed === undefined
+          ...(owed === null
             ? []
             : [
                 `Lane ${lane} has not written the stage ${owed}, another lane did. ` +

@@ -1,17 +1,14 @@
 import { Command } from 'commander';
-import { requireFolder } from '../documents/owned-folder.ts';
+import type { RunOptions } from '../api/run-options.ts';
+import { checkRun } from '../api/start-run.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
-import { requireModels } from '../models/require-models.ts';
-import { type NewRun, startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
-import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveRun } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
 import {
@@ -19,13 +16,12 @@ import {
   collect,
   type NewRunOptions,
   PROCESS_HELP,
-  place,
   prepareRun,
 } from './new-run.ts';
 import { printResult, tell } from './output.ts';
-import { withStore } from './store.ts';
+import { withModels } from './store.ts';
 
-type RunOptions = BudgetOptions &
+type RunCommandOptions = BudgetOptions &
   NewRunOptions & {
     out?: string;
     approve: 'stage' | 'none';
@@ -64,7 +60,7 @@ export function runCommand(): Command {
     .action(run);
 }
 
-async function run(briefPath: string | undefined, options: RunOptions): Promise<void> {
+async function run(briefPath: string | undefined, options: RunCommandOptions): Promise<void> {
   if (!['stage', 'none'].includes(options.approve)) {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
@@ -73,45 +69,37 @@ async function run(briefPath: string | undefined, options: RunOptions): Promise<
 }
 
 type CarryOutOptions = BudgetOptions &
-  Pick<RunOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> & { approve?: string };
+  Pick<RunCommandOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> &
+  Pick<RunOptions, 'approve'>;
 
 /**
- * Starts a prepared run and works on it until it rests; what it would take is told first. With a
+ * Starts a run and works on it until it rests; what it would take is told before any call. With a
  * terminal the questions of a run that asks first are asked there, and the run goes on.
  */
 export async function carryOut(
-  prepared: NewRun,
+  prepared: RunOptions,
   options: CarryOutOptions,
   terminal: Terminal | null = null,
 ): Promise<RunResult & { readonly estimate: Estimate }> {
+  const { out, approve, allowDegraded, data } = options;
   const concurrency = readConcurrency(options.concurrency);
-  const { process, models } = prepared;
-  const config = readConfiguration();
-  requireModels(models, config);
-  const isNewProject = !prepared.project;
-  if (isNewProject) await requireFolder(options.out, null);
-  const budgets = await readRunBudget(budgetOf(options), models, config);
+  const { models } = prepared;
+  const run = { ...prepared, out, approve, allowDegraded, budget: budgetOf(options) };
+  // What is refused here leaves no new store behind.
+  await checkRun(run, readConfiguration());
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
-  return withStore(options.data, async (store) => {
-    const { database, tenantId } = store;
-    const placed = await place(store, prepared);
-    if (!isNewProject) await requireFolder(options.out, placed.projectId);
-    const planned: NewRun = {
-      ...placed,
-      reviewStages: options.approve === 'stage',
-      allowDegraded: options.allowDegraded ?? false,
-      alsoWrite: (tx, started) => setSessionBudgets(tx, started.sessionId, budgets),
-    };
-    const estimate = await estimateNewRun(database, tenantId, planned, config);
+  return withModels(data, async (dialectic) => {
+    const { session } = await dialectic.start(run);
+    const estimate = await dialectic.estimate(run);
     tell(summariseEstimate(estimate));
-    const { sessionId } = await startRun(database, tenantId, planned);
-    tell(`Session ${sessionId}: ${process.name} with ${models.join(', ')}`);
-    const drive = { sessionId, out: options.out, concurrency, config };
-    const result = await driveSession(store, drive);
+    const { process } = await dialectic.session(session);
+    tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
+    let result = await driveRun(dialectic, session, { out, concurrency });
     const isAsked = terminal !== null && isAsking(result);
-    if (!isAsked || !(await askQuestions(store, sessionId, terminal)))
-      return { ...result, estimate };
-    return { ...(await driveSession(store, drive)), estimate };
+    if (isAsked && (await askQuestions(dialectic, session, terminal))) {
+      result = await driveRun(dialectic, session, { out, concurrency });
+    }
+    return { ...result, estimate };
   });
 }
 

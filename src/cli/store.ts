@@ -1,11 +1,47 @@
+import type { Dialectic } from '../api/dialectic.ts';
+import { type DialecticOptions, openDialectic } from '../api/open-dialectic.ts';
 import type { Database } from '../db/database.ts';
 import { locateStore, openDatabase } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
+import { readConfigurationFiles } from './configuration.ts';
+import { tell } from './output.ts';
+
+/** Opens the store for one command that calls no model, and closes it whatever happens. */
+export const withDialectic = <T>(
+  data: string | undefined,
+  work: (dialectic: Dialectic) => Promise<T>,
+): Promise<T> => withOptions(data, { environment: {} }, work);
+
+/** The same for a command that calls models, as the configuration and the environment say. */
+export const withModels = <T>(
+  data: string | undefined,
+  work: (dialectic: Dialectic) => Promise<T>,
+): Promise<T> => withOptions(data, { configuration: readConfigurationFiles() }, work);
+
+async function withOptions<T>(
+  data: string | undefined,
+  options: DialecticOptions,
+  work: (dialectic: Dialectic) => Promise<T>,
+): Promise<T> {
+  const dialectic = await openDialectic({
+    ...locateStore(process.env, data),
+    log: tell,
+    ...options,
+  });
+  try {
+    return await work(dialectic);
+  } finally {
+    await dialectic.close();
+  }
+}
 
 /** An open store and whose it is on this machine. */
 export type OpenStore = { readonly database: Database; readonly tenantId: string };
 
-/** Opens the store for one command and closes it whatever happens. */
+/**
+ * Opens the store as it is, for a command that plans its runs by itself.
+ * @public
+ */
 export async function withStore<T>(
   data: string | undefined,
   work: (store: OpenStore) => Promise<T>,

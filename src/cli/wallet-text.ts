@@ -1,6 +1,6 @@
+import type { CostReport } from '../api/data.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import type { Balance, BudgetState } from '../wallet/balances.ts';
-import type { CostReport } from '../wallet/report.ts';
 
 export const BALANCE_COLUMNS = ['kind', 'owner', 'currency', 'balance', 'held', 'unlimited'];
 export const HISTORY_COLUMNS = [

@@ -1,17 +1,11 @@
 import { Command } from 'commander';
-import type { Transaction } from '../db/database.ts';
+import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { newId } from '../platform/ids.ts';
-import { findProject } from '../session/project.ts';
-import { formatAmount, parseAmount } from '../wallet/amounts.ts';
-import { readBalances, readBudgets, readHistory } from '../wallet/balances.ts';
-import { settleLeftHolds } from '../wallet/holds.ts';
-import { grantFunds, removeLimit, setBudget, setSpendingShare } from '../wallet/ledger.ts';
-import { reportCosts } from '../wallet/report.ts';
+import { formatAmount } from '../wallet/amounts.ts';
 import { toCsv } from './csv.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
-import { type OpenStore, withStore } from './store.ts';
+import { withDialectic } from './store.ts';
 import {
   BALANCE_COLUMNS,
   CALL_COLUMNS,
@@ -43,16 +37,20 @@ export function walletCommand(): Command {
       .option('--json', 'print the result as JSON');
   verb('balance', 'show every account and budget')
     .option('--csv', 'print a table for spreadsheets')
-    .action((options: Options) => withStore(options.data, (store) => balance(store, options)));
+    .action((options: Options) =>
+      withDialectic(options.data, (dialectic) => balance(dialectic, options)),
+    );
   verb('history', 'show what moved on the wallet, the newest first')
     .option('--csv', 'print a table for spreadsheets')
     .option('-n, --limit <n>', 'how many lines', '50')
-    .action((options: Options) => withStore(options.data, (store) => history(store, options)));
+    .action((options: Options) =>
+      withDialectic(options.data, (dialectic) => history(dialectic, options)),
+    );
   verb('report', 'explain what a session cost, call by call')
     .argument('[session]', 'its id or the end of it (default: the newest)')
     .option('--csv', 'print a table for spreadsheets')
     .action((session: string | undefined, options: Options) =>
-      withStore(options.data, (store) => report(store, session, options)),
+      withDialectic(options.data, (dialectic) => report(dialectic, session, options)),
     );
   verb('grant', 'add to the wallet, which has a limit from then on')
     .argument('<amount>', 'dollars, or tokens with --tokens; `unlimited` takes the limit away')
@@ -61,47 +59,41 @@ export function walletCommand(): Command {
     .option('--key <text>', 'the same key grants only once')
     .option('--note <text>', 'what it is for')
     .action((amount: string, options: Options) =>
-      withStore(options.data, (store) => grant(store, amount, options)),
+      withDialectic(options.data, (dialectic) => grant(dialectic, amount, options)),
     );
   verb('budget', 'cap all spending, or that of a project')
     .argument('<amount>', 'dollars in all, or tokens with --tokens; `none` takes the cap away')
     .option('--tokens', 'tokens instead of dollars')
     .option('--project <id>', 'the project to cap')
     .action((amount: string, options: Options) =>
-      withStore(options.data, (store) => budget(store, amount, options)),
+      withDialectic(options.data, (dialectic) => budget(dialectic, amount, options)),
     );
   verb('share', 'set what part of the wallet one unplanned call may take without asking')
     .argument('<percent>', 'from 0 to 100; 20 unless set')
     .action((percent: string, options: Options) =>
-      withStore(options.data, (store) => share(store, percent, options)),
+      withDialectic(options.data, (dialectic) => share(dialectic, percent, options)),
     );
   return wallet;
 }
 
-const inTenant = <T>({ database, tenantId }: OpenStore, work: (tx: Transaction) => Promise<T>) =>
-  database.asTenant(tenantId, work);
-
-async function balance(store: OpenStore, options: Options): Promise<void> {
-  const { accounts, budgets } = await inTenant(store, async (tx) => {
-    await settleLeftHolds(tx);
-    return { accounts: await readBalances(tx), budgets: await readBudgets(tx) };
-  });
+async function balance(dialectic: Dialectic, options: Options): Promise<void> {
+  const { accounts, budgets } = await dialectic.wallet.balance();
   const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
   const table = toCsv(BALANCE_COLUMNS, accounts);
   printResult(options.json === true, { accounts, budgets }, options.csv ? table : lines);
 }
 
-async function history(store: OpenStore, options: Options): Promise<void> {
+async function history(dialectic: Dialectic, options: Options): Promise<void> {
   const most = Number(options.limit);
   if (!Number.isInteger(most) || most < 1) {
     throw new DialecticError('usage_invalid', '--limit takes a number from 1.');
   }
-  const entries = await inTenant(store, (tx) => readHistory(tx, most));
+  const entries = await dialectic.wallet.history(most);
   const lines = entries.map(({ at, kind, currency, amount, balance: after, model, note }) => {
     const what = [kind, model, note].filter(Boolean).join(' ');
     const [moved, left] = [amount, after].map((sum) => formatAmount(sum, currency));
-    return `${at.toISOString()}  ${moved!.padStart(16)}  ${what} → ${left}`;
+    return `${at}  ${moved!.padStart(16)}  ${what} → ${left}`;
   });
   const table = toCsv(
     HISTORY_COLUMNS,
@@ -111,59 +103,38 @@ async function history(store: OpenStore, options: Options): Promise<void> {
   printResult(options.json === true, entries, shown);
 }
 
-async function report(store: OpenStore, session: string | undefined, options: Options) {
-  const { id } = await findSession(store, session);
-  const costs = await inTenant(store, async (tx) => {
-    await settleLeftHolds(tx);
-    return reportCosts(tx, id);
-  });
+async function report(dialectic: Dialectic, session: string | undefined, options: Options) {
+  const { id } = await findSession(dialectic, session);
+  const costs = await dialectic.costs(id);
   const rows = costs.calls.map(({ price: _price, usage, ...call }) => ({ ...call, ...usage }));
   const lines = options.csv ? toCsv(CALL_COLUMNS, rows) : describeReport(costs);
   printResult(options.json === true, costs, lines);
 }
 
-async function grant(store: OpenStore, text: string, options: Options): Promise<void> {
+async function grant(dialectic: Dialectic, text: string, options: Options): Promise<void> {
+  const { project, key, note } = options;
   const currency = options.tokens ? 'token' : 'USD';
   if (text === 'unlimited') {
-    await inTenant(store, async (tx) => removeLimit(tx, currency, await projectOf(tx, options)));
-    const line = `The wallet${options.project ? ' of the project' : ''} has no limit.`;
+    await dialectic.wallet.removeLimit({ currency, project });
+    const line = `The wallet${project ? ' of the project' : ''} has no limit.`;
     return printResult(options.json === true, { unlimited: true }, [line]);
   }
-  const amount = parseAmount(text, currency);
-  if (amount === 0) throw new DialecticError('usage_invalid', 'Grant more than nothing.');
-  const posting = await inTenant(store, async (tx) =>
-    grantFunds(tx, {
-      key: `grant/${options.key ?? newId()}`,
-      currency,
-      amount,
-      projectId: await projectOf(tx, options),
-      ...(options.note && { note: options.note }),
-    }),
-  );
-  const line = `${formatAmount(amount, currency)} granted (posting ${posting}).`;
-  printResult(options.json === true, { posting, currency, amount }, [line]);
+  const granted = await dialectic.wallet.grant(text, { currency, project, key, note });
+  const line = `${formatAmount(granted.amount, currency)} granted (posting ${granted.posting}).`;
+  printResult(options.json === true, granted, [line]);
 }
 
-async function budget(store: OpenStore, text: string, options: Options): Promise<void> {
+async function budget(dialectic: Dialectic, text: string, options: Options): Promise<void> {
   const currency = options.tokens ? 'token' : 'USD';
-  const amount = text === 'none' ? null : parseAmount(text, currency);
-  const scope = options.project ? 'project' : 'tenant';
-  await inTenant(store, async (tx) => {
-    const ownerId = options.project ? await findProject(tx, options.project) : tx.tenantId;
-    await setBudget(tx, { scope, ownerId, currency, amount });
-  });
-  const line = amount === null ? 'No budget.' : `At most ${formatAmount(amount, currency)} in all.`;
-  printResult(options.json === true, { scope, currency, amount }, [line]);
+  const most = text === 'none' ? null : text;
+  const set = await dialectic.wallet.setBudget(most, { currency, project: options.project });
+  const line =
+    set.amount === null ? 'No budget.' : `At most ${formatAmount(set.amount, currency)} in all.`;
+  printResult(options.json === true, set, [line]);
 }
 
-async function share(store: OpenStore, text: string, options: Options): Promise<void> {
+async function share(dialectic: Dialectic, text: string, options: Options): Promise<void> {
   const percent = Number(text.replace(/%$/, ''));
-  if (!(percent >= 0 && percent <= 100)) {
-    throw new DialecticError('usage_invalid', 'A share is a number from 0 to 100.');
-  }
-  await inTenant(store, (tx) => setSpendingShare(tx, percent / 100));
+  await dialectic.wallet.setShare(percent);
   printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
 }
-
-const projectOf = async (tx: Transaction, { project }: Options) =>
-  project ? await findProject(tx, project) : null;

@@ -1,11 +1,7 @@
 import { Command } from 'commander';
-import { createHandlers } from '../handlers/create-handlers.ts';
-import { providerLimits } from '../handlers/provider-limits.ts';
-import { Worker } from '../jobs/worker.ts';
-import { createModelProvider } from '../models/provider.ts';
-import { readConfiguration, readJobConfiguration } from './configuration.ts';
+import { tell } from './output.ts';
 import { readConcurrency } from './run.ts';
-import { withStore } from './store.ts';
+import { withModels } from './store.ts';
 
 type WorkerOptions = { data?: string; concurrency: string };
 
@@ -17,21 +13,13 @@ export function workerCommand(): Command {
     .option('-c, --concurrency <n>', 'jobs at a time', '10')
     .action(async (options: WorkerOptions) => {
       const concurrency = readConcurrency(options.concurrency);
-      const config = readConfiguration();
-      const settings = readJobConfiguration();
-      await withStore(options.data, async ({ database }) => {
-        const provider = createModelProvider(config);
-        const handlers = createHandlers({ database, provider, config });
-        const limits = providerLimits(config);
-        const worker = new Worker({ database, handlers, concurrency, settings, limits });
-        await worker.start();
-        process.stderr.write(`Worker ${worker.id} is running. Stop it with Ctrl-C or SIGTERM.\n`);
-        await new Promise<void>((resolve) => {
-          process.once('SIGTERM', () => resolve());
-          process.once('SIGINT', () => resolve());
-        });
-        await worker.stop();
-        process.stderr.write('Stopped; unfinished jobs were handed back.\n');
+      await withModels(options.data, async (dialectic) => {
+        const stop = new AbortController();
+        const onSignal = (): void => stop.abort();
+        process.once('SIGTERM', onSignal).once('SIGINT', onSignal);
+        tell('A worker is running. Stop it with Ctrl-C or SIGTERM.');
+        await dialectic.workOnAll({ concurrency, signal: stop.signal });
+        tell('Stopped; unfinished jobs were handed back.');
       });
     });
 }

@@ -1,9 +1,12 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { Dialectic } from '../../src/api/dialectic.ts';
 import { resumeCommand } from '../../src/cli/resume.ts';
 import { findSession } from '../../src/cli/sessions.ts';
-import { watchRun } from '../../src/cli/watch-run.ts';
+import { showRun } from '../../src/cli/show-run.ts';
 import type { Database } from '../../src/db/database.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
+import { readModelsConfig } from '../../src/models/config.ts';
 import { listSessions } from '../../src/session/list-sessions.ts';
 import { startRun } from '../../src/session/start.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
@@ -27,6 +30,15 @@ const start = async (): Promise<string> => {
   });
   return sessionId;
 };
+
+const openApi = (): Dialectic =>
+  new Dialectic({
+    database,
+    tenantId: LOCAL_TENANT,
+    models: readModelsConfig({}),
+    jobs: DEFAULT_JOB_SETTINGS,
+    log: () => {},
+  });
 
 /** As if the clock had been three days ahead when the session was made. */
 const moveAhead = (sessionId: string) =>
@@ -52,16 +64,16 @@ function listen(): () => string {
 }
 
 test('a session of a clock that was ahead is not the newest, and that is said', async () => {
-  const store = { database, tenantId: LOCAL_TENANT };
+  const dialectic = openApi();
   const said = listen();
   const ahead = await start();
   await moveAhead(ahead);
   const newest = await start();
-  expect((await findSession(store, undefined)).id).toBe(newest);
+  expect((await findSession(dialectic, undefined)).id).toBe(newest);
   expect(said()).toMatch(
     new RegExp(`clock was ahead: ${ahead} \\(.*Taken as the newest: ${newest}`),
   );
-  expect((await findSession(store, ahead)).id).toBe(ahead);
+  expect((await findSession(dialectic, ahead)).id).toBe(ahead);
   const listed = await database.asTenant(LOCAL_TENANT, (tx) => listSessions(tx));
   expect(listed.map(({ id, ahead: isAhead }) => [id, isAhead])).toEqual([
     [newest, false],
@@ -74,8 +86,9 @@ test('what waits for a date is told with the date, and `resume --now` goes on', 
   await moveAhead(sessionId);
   const said = listen();
   const stop = new AbortController();
-  const store = { database, tenantId: LOCAL_TENANT };
-  const watching = watchRun({ store, sessionId, onStageEnd: async () => {} }, stop.signal);
+  const dialectic = openApi();
+  const events = dialectic.watch(sessionId, { signal: stop.signal });
+  const watching = showRun(dialectic, sessionId, events);
   await vi.waitFor(
     () => {
       expect(said()).toMatch(/1 job waits until 20\d\d-.*Z, 4,3\d\d min from now: the clock was/);
