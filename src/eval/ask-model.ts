@@ -1,5 +1,4 @@
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
-import type { ContractSchema } from '../generation/check-contract.ts';
 import { joinChunks, type Piece } from '../generation/join-chunks.ts';
 import type { JsonRecord } from '../generation/json-reader.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type GiveUpCode,
   judgeAnswer,
 } from '../generation/judge-answer.ts';
+import type { ContractSchema } from '../generation/loosen-contract.ts';
 import { type NextTurn, turnMessages } from '../generation/turn-messages.ts';
 import { backoffMs } from '../jobs/backoff.ts';
 import type { ModelsConfig } from '../models/config.ts';

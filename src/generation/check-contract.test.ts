@@ -107,6 +107,49 @@ describe('checkContract names', () => {
   });
 });
 
+describe('a contract from a stranger', () => {
+  const HOSTILE = [
+    '"]; throw new Error("run"); //',
+    "'); process.exit(7); ('",
+    '`${process.exit(7)}`',
+    'a\\u2028b\\n*/ process.exit(7) /*',
+    'constructor',
+    'hasOwnProperty',
+  ];
+
+  test('has its names and choices taken as texts, never as code', () => {
+    for (const name of HOSTILE) {
+      const field = { type: 'string', enum: [name], title: name };
+      const contract = { type: 'object', required: [name], properties: { [name]: field } };
+      expect(checkContract(contract, { [name]: name })).toEqual({ kind: 'valid' });
+      expect(checkContract(contract, { [name]: 'else' })).toMatchObject({
+        problems: [{ path: name, message: `must be one of: ${name}.` }],
+      });
+      expect(checkContract(contract, { x: 'y' })).toMatchObject({ missing: [name] });
+    }
+  });
+
+  test('may nest lists in lists without growing with their power', () => {
+    const nest = (depth: number): object =>
+      depth === 0 ? { type: 'string' } : { type: 'array', minItems: 1, items: nest(depth - 1) };
+    const contract = { type: 'object', properties: { deep: nest(30) } };
+    expect(checkContract(contract, { deep: 'one text' })).toEqual({ kind: 'valid' });
+    expect(checkContract(contract, { deep: [[{ a: 'b' }]] }).kind).toBe('invalid');
+  });
+});
+
+test('what is wrong as a whole is told once, not again for its parts', () => {
+  const owner = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+  const contract = { type: 'object', required: ['owner'], properties: { owner } };
+  const tell = (content: object) => checkContract(contract, { x: 'y', ...content });
+  expect(tell({ owner: {} })).toMatchObject({
+    problems: [{ path: 'owner', message: 'is empty; it must say something.' }],
+  });
+  expect(tell({ owner: 'Ann' })).toMatchObject({
+    problems: [{ path: 'owner', message: 'must be a record, not a text.' }],
+  });
+});
+
 describe('an echo', () => {
   const header = {
     system_materials: { agent_notes_to_self: 'Write four documents about the bakery, each whole.' },

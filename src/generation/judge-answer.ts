@@ -1,8 +1,9 @@
 import type { ModelResult } from '../models/types.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
-import { type ContractSchema, checkContract, describeProblems } from './check-contract.ts';
+import { checkContract, describeProblems } from './check-contract.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
+import type { ContractSchema } from './loosen-contract.ts';
 import { mergeOver } from './merge-over.ts';
 import { parseOutput } from './parse-output.ts';
 import type { RenderingFault } from './try-rendering.ts';

@@ -4,9 +4,9 @@ import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions
 import { humanise, isBlank, toMarkdown, toTable } from '../text/markdown-blocks.ts';
 import { dedent, joinEmptyLines, safeBlock, safeCell, safeInline } from '../text/markdown-text.ts';
 import { makeInert } from '../text/safe-markdown.ts';
-import type { ContractSchema } from './check-contract.ts';
 import { createFinder } from './find-shown.ts';
 import { isRecord } from './json-reader.ts';
+import type { ContractSchema } from './loosen-contract.ts';
 import { leftOver, type Path, track } from './tracked.ts';
 
 export type RenderInput = {

@@ -49,8 +49,27 @@ function checkContracts(validation: Validation, stage: Stage): void {
     if (node.items !== undefined) visit(file, node.items, [...path, 'items']);
   };
   for (const [path, contract] of Object.entries(stage.contracts)) {
-    visit(`${stage.key}/${path}`, contract, []);
+    const file = `${stage.key}/${path}`;
+    const { nodes, depth } = measureContract(contract);
+    if (nodes <= MOST_NODES && depth <= DEEPEST) visit(file, contract, []);
+    else {
+      const message = `has ${nodes} fields, ${depth} deep; ${MOST_NODES} and ${DEEPEST} are the most`;
+      validation.add('field_invalid', file, ['properties'], message);
+    }
   }
+}
+
+/** Contracts are compiled before an answer is checked, which takes about 1 ms for each field. */
+const MOST_NODES = 1000;
+const DEEPEST = 32;
+
+function measureContract(node: ContractNode): { nodes: number; depth: number } {
+  const parts = [...Object.values(node.properties ?? {}), ...(node.items ? [node.items] : [])];
+  const measured = parts.map(measureContract);
+  return {
+    nodes: measured.reduce((sum, part) => sum + part.nodes, parts.length),
+    depth: 1 + measured.reduce((most, part) => Math.max(most, part.depth), 0),
+  };
 }
 
 function checkUnique(stage: Stage, step: Step, index: number, add: AddToStep): void {

@@ -379,3 +379,15 @@ describe('validation', () => {
     ]);
   });
 });
+
+test('a contract that would take seconds to compile is refused', () => {
+  const path = 'challenge/contracts/verdict.yaml';
+  const many = Array.from({ length: 1001 }, (_, at) => `  p${at}: { type: string }\n`).join('');
+  const files = documentedExample();
+  files.set(path, `${files.get(path)!.trimEnd()}\n${many}`);
+  const { issues } = checkProcess(files);
+  expect(issues.find(({ code }) => code === 'field_invalid')).toMatchObject({
+    file: path,
+    line: 4,
+  });
+});
