@@ -114,6 +114,16 @@ describe('rooms', () => {
     expect(wrong.map(({ file, specifier }) => `${file} → ${specifier}`)).toEqual([]);
   });
 
+  test('that are faces leave transactions and statements to the others', () => {
+    const banned = /\bTransaction\b|\basTenant\(|\.transaction\(|\.query\(/;
+    const wrong = source.filter(
+      (file) =>
+        FACES.some((face) => file.startsWith(`src/${face}/`)) &&
+        banned.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('that are pure reach nothing outside the program', () => {
     const wrong = imports.filter(
       ({ from, specifier }) => PURE.includes(from) && OUTSIDE_WORLD.test(specifier),
