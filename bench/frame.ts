@@ -28,7 +28,7 @@ export function installPeers(): void {
 
 const document = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 
-export function describeMachine(): string {
+function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${cpus().length} × ${model}, ${memory} GiB, ${arch()}, Node ${process.versions.node}`;

@@ -11,7 +11,7 @@ export type CostTotal = {
   readonly currency: string;
 };
 
-export type CostCheck = { readonly problems: Problem[]; readonly totals: readonly CostTotal[] };
+type CostCheck = { readonly problems: Problem[]; readonly totals: readonly CostTotal[] };
 
 type Part = { readonly name: string; readonly amount: number };
 

@@ -13,7 +13,7 @@ import { type ScheduledItem, scheduleItems } from './schedule.ts';
 import type { CheckInput } from './types.ts';
 
 /** What a plan asks in all. */
-export type PlanTotals = {
+type PlanTotals = {
   readonly effort: readonly PersonTotal[];
   /** One for each limit of money that the whole plan is measured by. */
   readonly costs: readonly CostTotal[];
@@ -24,7 +24,7 @@ export type PlanTotals = {
   readonly unchecked: readonly string[];
 };
 
-export type PersonTotal = {
+type PersonTotal = {
   readonly name: string;
   readonly low: number;
   readonly high: number;

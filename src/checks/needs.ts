@@ -1,7 +1,7 @@
 import { compareIds } from './ids.ts';
 
 /** Who needs whom, by key; only needs that exist. */
-export type NeedGraph = ReadonlyMap<string, readonly string[]>;
+type NeedGraph = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The cycles, each as keys in the order of "needs", from its smallest key on. Items that several
@@ -48,7 +48,7 @@ function peel(left: Set<string>, graph: NeedGraph): void {
 }
 
 /** Who is needed by whom. */
-export function invert(graph: NeedGraph): Map<string, string[]> {
+function invert(graph: NeedGraph): Map<string, string[]> {
   const inverted = new Map<string, string[]>([...graph.keys()].map((key) => [key, []]));
   for (const [key, needs] of graph) {
     for (const need of needs) inverted.get(need)?.push(key);

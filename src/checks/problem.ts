@@ -2,7 +2,7 @@ import { CHECKS, type Check } from '../recipe/types.ts';
 import { compareIds, compareTexts } from './ids.ts';
 
 /** The kinds of faults that code finds in a plan; recipes list them, the gravest first. */
-export type ProblemCode = Exclude<Check, 'too_long' | 'too_many_codes'>;
+type ProblemCode = Exclude<Check, 'too_long' | 'too_many_codes'>;
 
 /** One fault, for the writer who mends it and for the reader of the first page. */
 export type Problem = {

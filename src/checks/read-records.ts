@@ -17,7 +17,7 @@ import type { Cost, Demand, Effort, Person, WorkItem } from './types.ts';
 const MEASURES = ['money', 'effort', 'time', 'date', 'place', 'other'] as const;
 
 /** A demand or limit; what a model left out is told by its amount and unit where they can tell. */
-export function readDemand(raw: RawRecord): Demand {
+function readDemand(raw: RawRecord): Demand {
   const amount = readAmount(raw['amount']);
   const unit = readUnit(readText(raw['unit'])) || amount?.unit || readText(raw['unit']);
   const measure =
@@ -51,7 +51,7 @@ const readPeriod = (...values: readonly unknown[]): string =>
     .join(' ');
 
 /** A person or group of people with the hours that they have. */
-export function readPerson(raw: RawRecord): Person {
+function readPerson(raw: RawRecord): Person {
   const hours = readAmount(raw['hours_per_week']);
   return {
     name: readText(raw['name']),
@@ -104,7 +104,7 @@ function readEffort(raw: RawRecord): Effort | null {
 }
 
 /** One row of a cost table; a row that names no period falls due once. */
-export function readCost(raw: RawRecord): Cost {
+function readCost(raw: RawRecord): Cost {
   const amount = readAmount(raw['amount']);
   const stated = readPer(readText(raw['period'])) || readPer(readPeriod(raw['amount']));
   const text = readText(raw['amount']);

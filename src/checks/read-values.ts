@@ -1,5 +1,5 @@
 /** An amount as a model writes it: `8`, `"8-12 h"`, `"€1,200 per month"`. */
-export type Amount = { readonly low: number; readonly high: number; readonly unit: string };
+type Amount = { readonly low: number; readonly high: number; readonly unit: string };
 
 /** Trimmed text of a string, a number or a list of those; empty for anything else. */
 export function readText(value: unknown): string {

@@ -17,7 +17,7 @@ export type Demand = {
   readonly day: string | null;
 };
 
-export type Per = 'week' | 'month' | 'year' | 'once' | '';
+type Per = 'week' | 'month' | 'year' | 'once' | '';
 
 export type Person = {
   readonly name: string;

@@ -8,7 +8,7 @@ import { checkLoneStage, checkProcess } from '../recipe/validate.ts';
 /** Numbers of participants that a recipe is planned for, to find what only shows in a run. */
 const LANE_COUNTS = [1, 2, 3];
 
-export type RecipeCheck = {
+type RecipeCheck = {
   readonly issues: readonly RecipeIssue[];
   readonly kind: 'process' | 'stage';
   /** Null where there is a defect. */

@@ -100,7 +100,7 @@ export function removePartialBackups(directory: string): void {
 }
 
 /** Why the last backup is missing, for `dialectic doctor`. */
-export type BackupFailure = { readonly at: string; readonly message: string };
+type BackupFailure = { readonly at: string; readonly message: string };
 
 const failureFile = (directory: string): string => join(directory, 'backup-failed.json');
 

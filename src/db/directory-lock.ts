@@ -6,7 +6,7 @@ import { now, sleep } from '../platform/clock.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
 
 /** Who holds a data directory. */
-export type LockHolder = { readonly pid: number; readonly since: string };
+type LockHolder = { readonly pid: number; readonly since: string };
 
 /** A held lock; the kernel releases it when the process dies, however it dies. */
 export type DirectoryLock = {
@@ -85,7 +85,7 @@ function unusableError(directory: string, cause: unknown): DialecticError {
 }
 
 /** What the directory says of its holder; undefined where it was never held. */
-export function readHolder(directory: string): LockHolder | undefined {
+function readHolder(directory: string): LockHolder | undefined {
   try {
     const file = readFileSync(join(directory, HOLDER_FILE), 'utf8');
     const { pid, since }: { pid?: unknown; since?: unknown } = JSON.parse(file);

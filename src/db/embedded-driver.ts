@@ -31,7 +31,7 @@ export type EmbeddedOptions = {
 };
 
 /** A copy that is tried under a lock that its holder keeps. */
-export type CopyOptions = { readonly folder: string; readonly lock: DirectoryLock };
+type CopyOptions = { readonly folder: string; readonly lock: DirectoryLock };
 
 export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 120_000;

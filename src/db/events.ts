@@ -35,7 +35,7 @@ export async function appendEvents(tx: Transaction, events: readonly NewEvent[])
   );
 }
 
-export type ReadEventsParams = {
+type ReadEventsParams = {
   readonly tenantId: string;
   /** Only events about this; all of the tenant's where it is absent. */
   readonly topic?: string;

@@ -7,7 +7,7 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const threadUrl = new URL(`./pglite-thread.${extension}`, import.meta.url);
 
 /** Why a database thread came to its end. */
-export type ThreadEnd = 'disk-full' | 'crashed' | 'closed';
+type ThreadEnd = 'disk-full' | 'crashed' | 'closed';
 
 /**
  * One PGlite in a thread of its own, reached through PostgreSQL's wire protocol: the client above

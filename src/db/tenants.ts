@@ -13,7 +13,7 @@ const TOKEN = /^dlc_[A-Za-z0-9_-]{43}$/;
 /** Who sends a request, as its token says. */
 export type Identity = { readonly tenantId: string; readonly userId: string };
 
-export type NewUser = { readonly email: string; readonly name: string };
+type NewUser = { readonly email: string; readonly name: string };
 
 /** Creates a tenant with its first user, who owns it. */
 export async function createTenant(
@@ -56,7 +56,7 @@ async function insertTenant(tx: AnyTransaction, identity: Identity, name: string
 
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-export type NewToken = {
+type NewToken = {
   readonly name: string;
   /** null = valid until revoked */
   readonly expiresAt: Date | null;

@@ -3,7 +3,7 @@ import pg from 'pg';
 const { builtins, getTypeParser } = pg.types;
 
 /** int8 is a number here (micro-units and counts fit); what does not fit is an error, no guess. */
-export function parseInt8(text: string): number {
+function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 out of safe range: ${text}`);
   return value;

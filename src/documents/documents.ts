@@ -4,7 +4,7 @@ import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
 import { saveBlob } from './blobs.ts';
 
-export type NewContribution = {
+type NewContribution = {
   readonly sessionId: string;
   readonly jobId: string;
   /** The first link of the job's chain of continuations. */
@@ -27,7 +27,7 @@ export async function saveContribution(tx: Transaction, chunk: NewContribution):
   return id;
 }
 
-export type NewDocument = {
+type NewDocument = {
   readonly sessionId: string;
   readonly jobId: string;
   readonly planned: PlannedJob;

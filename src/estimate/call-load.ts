@@ -22,7 +22,7 @@ export type CallLoad = Load & {
 };
 
 /** A prompt of the run with documents of the sizes that their own authors are expected to give. */
-export type SizedPrompt = {
+type SizedPrompt = {
   readonly parts: PromptParts;
   readonly ratios: readonly AnswerSize['ratio'][];
 };

@@ -13,7 +13,7 @@ import type {
 } from './types.ts';
 
 /** Everything that an estimate is made of. */
-export type EstimateInput = {
+type EstimateInput = {
   readonly process: string;
   readonly calls: readonly ForeseenCall[];
   readonly meter: PromptMeter;

@@ -7,7 +7,7 @@ import type { Process, Stage, Step } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 
 /** What is to be run, as far as the number of calls goes. */
-export type RunShape = {
+type RunShape = {
   readonly process: Process;
   /** One participant for each; the same model may stand here more than once. */
   readonly models: readonly string[];

@@ -7,7 +7,7 @@ const MOST_RUNS = 20;
 const SAMPLES = 8;
 
 /** What finished runs tell about one model. */
-export type MeasuredModel = {
+type MeasuredModel = {
   readonly model: string;
   readonly repairRate: number;
   readonly cachedShare: number;

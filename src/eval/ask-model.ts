@@ -21,7 +21,7 @@ import type { SpendingTally } from './spending.ts';
 export type EvalDeps = { readonly provider: ModelProvider; readonly config: ModelsConfig };
 
 /** One thing that a model is asked for, outside of any session. */
-export type Question = {
+type Question = {
   readonly model: string;
   readonly system: string;
   /** What several questions share; it comes first, so that provider caches keep it. */

@@ -4,7 +4,7 @@ import type { Spending } from './spending.ts';
 import { type Table, tabulate } from './tabulate.ts';
 
 /** What is known of one folder beside its texts. */
-export type SideFacts = {
+type SideFacts = {
   readonly folder: string;
   readonly models: readonly string[];
   readonly words: number;

@@ -33,7 +33,7 @@ export const DIMENSIONS = [
   ['worth_per_minute', 'worth per minute', 'what a minute of reading it gives back'],
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number][0];
-export type Scores = Readonly<Record<Dimension, { readonly score: number; readonly why: string }>>;
+type Scores = Readonly<Record<Dimension, { readonly score: number; readonly why: string }>>;
 
 export type Label = 'X' | 'Y';
 /** What a judge says of one folder. */
@@ -43,7 +43,7 @@ export type Opinion = {
   readonly worst: readonly string[];
 };
 /** One answer of a judge, who knows the folders only as X and Y. */
-export type Verdict = {
+type Verdict = {
   readonly x: Opinion;
   readonly y: Opinion;
   readonly preference: Label;

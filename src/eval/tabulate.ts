@@ -2,7 +2,7 @@ import { type Judgement, SIDES, type Side } from './judge-folders.ts';
 import { DIMENSIONS, type Dimension, ROLES, type Role } from './rubric.ts';
 
 /** Mean scores of one role, or of all. */
-export type ScoreRow = {
+type ScoreRow = {
   readonly role: Role['key'] | 'all';
   readonly scores: Readonly<Record<Dimension, Readonly<Record<Side, number>>>>;
 };

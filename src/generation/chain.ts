@@ -17,7 +17,7 @@ export type ExecutePayload = {
 };
 
 /** Chunks of a chain, the first and the last of them included. */
-export type ChunkRange = { readonly from: number; readonly to: number };
+type ChunkRange = { readonly from: number; readonly to: number };
 
 /** What one model call gave back, in the order of the chain. */
 export type Chunk = {

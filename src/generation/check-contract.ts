@@ -6,9 +6,9 @@ import { isRecord } from './json-reader.ts';
 import { type ContractSchema, requiredOf } from './loosen-contract.ts';
 
 /** One thing that is wrong, in words that can be sent to the model that wrote it. */
-export type ContractProblem = { readonly path: string; readonly message: string };
+type ContractProblem = { readonly path: string; readonly message: string };
 
-export type ContractCheck =
+type ContractCheck =
   | { readonly kind: 'valid' }
   | {
       /** `incomplete`: sections are missing and the rest is right, so that going on may help. */

@@ -2,7 +2,7 @@ import type { ContractNode, FillSource } from '../recipe/types.ts';
 import { isRecord } from './json-reader.ts';
 
 /** What code knows about a document and a model must not be told or trusted with. */
-export type FillValues = Readonly<Record<FillSource, string | number>>;
+type FillValues = Readonly<Record<FillSource, string | number>>;
 
 /** Writes the fields that the contract reserves for code, over whatever a model put there. */
 export function fillFields(node: ContractNode, value: unknown, values: FillValues): unknown {

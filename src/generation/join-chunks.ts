@@ -1,7 +1,7 @@
 import { isRecord, readJson } from './json-reader.ts';
 
 /** What became of a chunk that was meant to go on from the text so far. */
-export type Joint =
+type Joint =
   | {
       readonly kind: 'joined';
       readonly text: string;
@@ -23,7 +23,7 @@ export type Piece = {
   readonly finished: boolean;
 };
 
-export type Assembly = {
+type Assembly = {
   readonly text: string;
   /** What each chunk added to the text, in order; repetitions and refused chunks add nothing. */
   readonly added: readonly string[];

@@ -5,7 +5,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | JsonRec
 export type JsonRecord = { [key: string]: JsonValue };
 
 /** How reading went: `truncated` means that the text ended inside the value. */
-export type JsonReading =
+type JsonReading =
   | { readonly kind: 'value'; readonly value: JsonValue; readonly end: number; notes: string[] }
   | { readonly kind: 'truncated' }
   | { readonly kind: 'malformed'; readonly at: number; readonly why: string };

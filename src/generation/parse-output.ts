@@ -9,7 +9,7 @@ type ControlFlags = {
 };
 
 /** The result: a whole document, one that ends early, or nothing that could be one. */
-export type ParsedOutput =
+type ParsedOutput =
   | {
       readonly kind: 'document';
       readonly content: JsonRecord;
@@ -19,7 +19,7 @@ export type ParsedOutput =
   | { readonly kind: 'truncated'; readonly problem: string }
   | { readonly kind: 'unusable'; readonly problem: string };
 
-export type ParseOptions = {
+type ParseOptions = {
   /** False where the provider said that the text was cut: then nothing is ever repaired. */
   readonly finished?: boolean;
   /** The contract's sections, to tell a wrapper from a section of that name. */

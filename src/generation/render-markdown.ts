@@ -9,7 +9,7 @@ import { isRecord } from './json-reader.ts';
 import type { ContractSchema } from './loosen-contract.ts';
 import { leftOver, type Path, track } from './tracked.ts';
 
-export type RenderInput = {
+type RenderInput = {
   /** LiquidJS; sees `document` and `content`. */
   readonly template: string;
   readonly schema: ContractSchema;
@@ -19,7 +19,7 @@ export type RenderInput = {
   readonly partials?: Readonly<Record<string, string>>;
 };
 
-export type RenderedDocument = {
+type RenderedDocument = {
   readonly markdown: string;
   readonly openQuestions: readonly OpenQuestion[];
   /** Titles of the sections that the template had no place for. */

@@ -2,7 +2,7 @@ import { isBlank, titleOf } from '../text/markdown-blocks.ts';
 import { isRecord } from './json-reader.ts';
 
 /** A value that remembers which of its parts were looked at. */
-export type Tracked = { readonly value: unknown; readonly wasRead: (path: Path) => boolean };
+type Tracked = { readonly value: unknown; readonly wasRead: (path: Path) => boolean };
 export type Path = readonly (string | number)[];
 
 const keyOf = (path: Path): string => JSON.stringify(path);

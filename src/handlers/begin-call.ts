@@ -12,7 +12,7 @@ export type CallPurpose = 'document' | 'continuation' | 'repair';
 /** The purpose under which the ledger knows the cost of writing a text. */
 export const GENERATION = 'generation';
 
-export type NewCall = {
+type NewCall = {
   readonly callId: string;
   readonly request: ModelRequest;
   readonly purpose: CallPurpose;

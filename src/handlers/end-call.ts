@@ -83,7 +83,7 @@ async function dropPieces(tx: Transaction, callId: string): Promise<void> {
 }
 
 /** A call that brought no text, or one that cannot be saved. */
-export type FailedCall = Pick<AnsweredCall, 'callId' | 'model' | 'price'> & {
+type FailedCall = Pick<AnsweredCall, 'callId' | 'model' | 'price'> & {
   /** Its details carry the usage where one is known. */
   readonly error: DialecticError;
 };

@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 
-export type NewStageRun = {
+type NewStageRun = {
   readonly sessionId: string;
   readonly iteration: number;
   readonly stageKey: string;
@@ -30,7 +30,7 @@ export async function reopenStageRun(tx: Transaction, run: NewStageRun): Promise
   return row.id;
 }
 
-export type StepState = 'running' | 'completed' | 'failed';
+type StepState = 'running' | 'completed' | 'failed';
 
 /** Where the lanes of a stage stand, and the version that a decision to wait must name. */
 export type StageStanding = {

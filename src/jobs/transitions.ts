@@ -44,7 +44,7 @@ export const CLAIMABLE: readonly JobStatus[] = [
 ];
 
 /** What a job never leaves by itself. */
-export const OVER: readonly JobStatus[] = ['completed', 'failed', 'cancelled', 'superseded'];
+const OVER: readonly JobStatus[] = ['completed', 'failed', 'cancelled', 'superseded'];
 
 export const isOver = (status: JobStatus): boolean => OVER.includes(status);
 

@@ -10,7 +10,7 @@ export type JobError = {
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-export type JobPayload = Readonly<Record<string, unknown>>;
+type JobPayload = Readonly<Record<string, unknown>>;
 
 /** A job to insert. Times, ids and status follow from the rest where they are absent. */
 export type NewJob = {

@@ -11,7 +11,7 @@ import { toDialect } from './schema-dialect.ts';
 import type { ModelMessage, ModelRequest } from './types.ts';
 
 /** The request as an adapter takes it, and the property names to put back into its answer. */
-export type BuiltCall = {
+type BuiltCall = {
   readonly options: LanguageModelV4CallOptions;
   readonly renamed: ReadonlyMap<string, string>;
 };

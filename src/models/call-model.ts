@@ -20,7 +20,7 @@ import type { ModelWindow } from './windows.ts';
 export type Outside = { readonly clock: ModelClock; readonly send: SendHttp };
 
 /** One request with what its provider is configured to. */
-export type Call = {
+type Call = {
   readonly request: ModelRequest;
   readonly id: ModelId;
   readonly provider: ProviderConfig;

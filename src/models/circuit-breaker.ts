@@ -12,7 +12,7 @@ export type CircuitBreaker = {
   leave(): void;
 };
 
-export type BreakerLimits = {
+type BreakerLimits = {
   readonly failures: number;
   readonly coolMs: number;
   readonly maxCoolMs: number;

@@ -13,7 +13,7 @@ const NO_CREDIT =
 const LONGEST_MESSAGE = 500;
 
 /** What is known about the call, so that a message can name it and hide what must not be shown. */
-export type CallContext = { readonly provider: string; readonly model: string };
+type CallContext = { readonly provider: string; readonly model: string };
 
 /** How long the provider asks to wait, where an error carries that. */
 export function retryAfterMsOf(error: DialecticError): number | undefined {

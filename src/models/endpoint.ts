@@ -8,7 +8,7 @@ const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> 
   compatible: { path: '/v1' },
 };
 
-export type Endpoint = { readonly baseUrl: string; readonly apiKey: string | undefined };
+type Endpoint = { readonly baseUrl: string; readonly apiKey: string | undefined };
 
 /** Whether a call could be tried: an address of the user's own, or a hosted one with a key. */
 export function isConfigured(provider: ProviderConfig): boolean {

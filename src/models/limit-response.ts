@@ -1,7 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 
 /** How much of an answer is read, counted behind the decompression. */
-export type SizeLimits = {
+type SizeLimits = {
   readonly bodyBytes: number;
   /** Bytes and lines between two blank lines: parsers keep an event in memory until its end. */
   readonly eventBytes: number;

@@ -16,7 +16,7 @@ type ListedModel = {
 };
 
 /** How one provider stands: `reachable` is null where it was not asked. */
-export type ListedProvider = {
+type ListedProvider = {
   readonly provider: string;
   readonly configured: boolean;
   readonly reachable: boolean | null;

@@ -2,7 +2,7 @@ import type { ProviderKind } from './config.ts';
 import type { JsonSchema } from './types.ts';
 
 /** A schema as one provider takes it, and the way back from its names to ours. */
-export type DialectSchema = {
+type DialectSchema = {
   readonly schema: JsonSchema;
   /** Safe name → the name in the contract. */
   readonly renamed: ReadonlyMap<string, string>;

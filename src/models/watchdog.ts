@@ -23,7 +23,7 @@ export type ModelClock = {
 
 export const systemClock: ModelClock = { nowMs: elapsedMs, sleep };
 
-export type Watchdog = {
+type Watchdog = {
   /** Aborts, with the error as reason, when a limit is passed. */
   readonly signal: AbortSignal;
   /** Bytes arrived. */

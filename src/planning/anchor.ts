@@ -8,7 +8,7 @@ import type { AnchorResult, PlannedJob, SourceDocument } from './types.ts';
 export type JobInputs = readonly (readonly SourceDocument[])[];
 
 /** The anchor of one job, and the document that it was taken from. */
-export type SelectedAnchor = {
+type SelectedAnchor = {
   readonly result: AnchorResult;
   readonly document: SourceDocument | undefined;
 };
@@ -84,7 +84,7 @@ export function inheritRelationships(
 }
 
 /** What is saved with a contribution. */
-export type SettledContribution = {
+type SettledContribution = {
   readonly sourceGroup: string;
   readonly relationships: Readonly<Record<string, string>>;
   /** The first chunk of the chain; its own id for the first. */

@@ -2,7 +2,7 @@ import type { OwnVotes } from '../recipe/types.ts';
 import type { Lane } from './types.ts';
 
 /** One lane's blind ranking of the rival documents; a lane that is left out ranks last. */
-export type Ballot = {
+type Ballot = {
   readonly voterLaneId: string;
   /** Lane ids, the best first. */
   readonly ranking: readonly string[];
@@ -16,7 +16,7 @@ export type CountingRound = {
   readonly tieBrokenBy: 'points' | 'ordinal' | null;
 };
 
-export type LaneChoice = {
+type LaneChoice = {
   readonly laneId: string;
   readonly rounds: readonly CountingRound[];
   /** Points by lane id: n − 1 for a first place down to 0 for the last, summed over ballots. */

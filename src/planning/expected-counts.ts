@@ -1,7 +1,7 @@
 import type { Process } from '../recipe/types.ts';
 import { type SimulationOptions, simulateProcess } from './simulate.ts';
 
-export type ExpectedStep = {
+type ExpectedStep = {
   readonly stage: string;
   readonly step: string;
   readonly documentKey: string;
@@ -11,7 +11,7 @@ export type ExpectedStep = {
   readonly renders: number;
 };
 
-export type ExpectedCounts = {
+type ExpectedCounts = {
   readonly calls: number;
   readonly renders: number;
   readonly byStage: Readonly<Record<string, number>>;

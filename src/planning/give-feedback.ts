@@ -8,7 +8,7 @@ import type { PlannedJob, PlanRequest, SourceDocument } from './types.ts';
 export const GIVEN_FEEDBACK = '+feedback';
 
 /** What a piece of feedback is about. */
-export type FeedbackSubject = {
+type FeedbackSubject = {
   readonly stage: string;
   /** Null: the stage as a whole. */
   readonly documentKey: string | null;

@@ -10,7 +10,7 @@ import { requireParsed, requireValid } from '../recipe/validate.ts';
 import { validateForRun } from './validate-for-run.ts';
 
 /** A step that reads documents of an inserted stage. */
-export type Wiring = {
+type Wiring = {
   readonly stage: string;
   readonly step: string;
   readonly documents: readonly string[];

@@ -3,9 +3,9 @@ import { readRecords } from '../text/dotted-path.ts';
 import { optionLabel } from './deal-labels.ts';
 
 /** Why a ballot cannot be counted, in words that can be sent to the model that wrote it. */
-export type BallotProblem = { readonly path: string; readonly message: string };
+type BallotProblem = { readonly path: string; readonly message: string };
 
-export type BallotReading = {
+type BallotReading = {
   /** The rivals by rank, the best first; empty where there are problems. */
   readonly ranking: readonly string[];
   readonly problems: readonly BallotProblem[];

@@ -2,7 +2,7 @@ import type { WorkItems } from '../recipe/types.ts';
 import { readRecords } from '../text/dotted-path.ts';
 
 /** One piece of work that a document hands out. */
-export type WorkItem = {
+type WorkItem = {
   /** Unique among the items, so that each can have a file of its own. */
   readonly id: string;
   readonly title: string;

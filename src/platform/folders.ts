@@ -9,7 +9,7 @@ import {
 } from './safe-writes.ts';
 
 /** What a folder of texts may hold; beyond it somebody named the wrong folder. */
-export type FolderLimits = {
+type FolderLimits = {
   readonly maxFileBytes: number;
   readonly maxFolderBytes: number;
   readonly maxFiles: number;

@@ -60,7 +60,7 @@ export type InputFile = {
   readonly shown?: boolean;
 };
 
-export type StepFile = {
+type StepFile = {
   readonly key: string;
   readonly name: string;
   readonly job_type: Step['jobType'];

@@ -4,7 +4,7 @@ import { type MergeConflict, mapSides, mergeKeyed, mergeOrigin, mergeRecord } fr
 import type { Process, Stage } from './types.ts';
 import { hashStage } from './version.ts';
 
-export type MergedProcess = {
+type MergedProcess = {
   readonly process: Process;
   readonly conflicts: readonly MergeConflict[];
 };

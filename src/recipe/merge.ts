@@ -12,7 +12,7 @@ export type MergeConflict = {
   readonly origin: unknown;
 };
 
-export type MergedStage = {
+type MergedStage = {
   readonly stage: Stage;
   readonly conflicts: readonly MergeConflict[];
 };
@@ -20,7 +20,7 @@ export type MergedStage = {
 /** A value as it was when the fork was made, as the fork has it, and as the origin has it. */
 export type Sides<Value> = { readonly base: Value; readonly fork: Value; readonly origin: Value };
 /** Records a conflict. */
-export type Note = (place: string, sides: Sides<unknown>) => void;
+type Note = (place: string, sides: Sides<unknown>) => void;
 
 /**
  * Takes what a newer origin changed since `base` into a fork. What only one side changed is

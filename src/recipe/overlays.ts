@@ -10,7 +10,7 @@ export type MergedOverlay = {
   readonly style: string;
 };
 
-export type OverlayLayers = {
+type OverlayLayers = {
   readonly system?: Overlay | undefined;
   readonly domain?: Overlay | undefined;
   readonly project?: Overlay | undefined;

@@ -69,7 +69,7 @@ export type StepInput = {
   readonly shown?: false;
 };
 
-export type StepOutput = {
+type StepOutput = {
   readonly kind: 'document' | 'header_context';
   readonly documentKey: string;
   /** Path of the contract within the stage folder. */

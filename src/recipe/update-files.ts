@@ -8,7 +8,7 @@ import { hashProcess, hashStage } from './version.ts';
 
 type Files = ReadonlyMap<string, string>;
 
-export type FilesUpdate = {
+type FilesUpdate = {
   readonly files: Files;
   /** What the files say. */
   readonly before: Process;

@@ -3,7 +3,7 @@ import { RESOURCE_KINDS } from './prompt.ts';
 import type { Process, Stage, Step, StepInput } from './types.ts';
 import type { AddToStep } from './validate-stage.ts';
 
-export type InputCheck = {
+type InputCheck = {
   readonly process: Process;
   readonly stage: Stage;
   readonly position: number;

@@ -26,7 +26,7 @@ export type ProcessManifest = Omit<Process, 'stages'> & {
 };
 
 /** A process as immutable parts; equal stages of different processes are one part. */
-export type ProcessVersion = {
+type ProcessVersion = {
   readonly hash: string;
   readonly manifest: ProcessManifest;
   readonly stages: Readonly<Record<string, Stage>>;

@@ -8,7 +8,7 @@ import type { Convergence, OwnVotes } from '../recipe/types.ts';
 import type { SessionView } from './read.ts';
 
 /** One lane's ballot as it was read; lanes are ids. */
-export type LaneVote = {
+type LaneVote = {
   readonly voter: string;
   /** The lanes by the labels that their documents bore on this ballot: A, B, …. */
   readonly labels: readonly string[];

@@ -3,7 +3,7 @@ import { EVENTS_CHANNEL, readEvents } from '../db/events.ts';
 import { sleep } from '../platform/clock.ts';
 import { parseSessionEvent, type SessionEvent } from './event-types.ts';
 
-export type SessionEventsParams = {
+type SessionEventsParams = {
   readonly tenantId: string;
   readonly sessionId: string;
   /** The cursor of the last event that was seen; null = from the start. */

@@ -8,7 +8,7 @@ import { toLaneStates } from './lane-states.ts';
 import type { SessionView } from './read.ts';
 
 /** What the current pass goes on without. */
-export type Losses = {
+type Losses = {
   readonly losses: readonly Loss[];
   /** By stage: failed lanes without which it went on. */
   readonly excused: Readonly<Record<string, readonly string[]>>;

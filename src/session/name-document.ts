@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { SessionView } from './read.ts';
 
 /** A document as people name it. */
-export type NamedDocument = {
+type NamedDocument = {
   readonly id: string;
   readonly stage: string;
   readonly key: string;

@@ -8,7 +8,7 @@ import { canonicalJson } from '../text/canonical-json.ts';
 import type { NewResource, NewRun } from './start.ts';
 
 /** A run with the id of its project, or null where the project is yet to be made. */
-export type PlacedRun = NewRun & { readonly projectId: string | null };
+type PlacedRun = NewRun & { readonly projectId: string | null };
 
 type ProjectRow = {
   id: string;

@@ -124,7 +124,7 @@ async function readAnswers(tx: Transaction, session: SessionView): Promise<Map<s
   return answers;
 }
 
-export type NewAnswer = {
+type NewAnswer = {
   /** The number, id or text of the question. */
   readonly question: string;
   /** Only questions that documents of this stage ask. */

@@ -13,7 +13,7 @@ import { describeStanding } from './standing.ts';
 import { viewVote } from './vote-view.ts';
 
 /** What a session has made so far, and where the folder has it. */
-export type SessionMade = {
+type SessionMade = {
   readonly documents: readonly ExportedDocument[];
   readonly rows: readonly DocumentRow[];
   readonly questions: readonly Question[];

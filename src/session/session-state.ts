@@ -2,7 +2,7 @@ import { isOver, type JobStatus, type JobType } from '../jobs/transitions.ts';
 import type { SessionEvent } from './event-types.ts';
 
 /** What the log tells of one job. */
-export type JobState = {
+type JobState = {
   readonly type: JobType;
   readonly status: JobStatus;
   /** Whether its chain goes on in a next job. */

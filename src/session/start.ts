@@ -38,7 +38,7 @@ export type NewRun = {
   readonly alsoWrite?: (tx: Transaction, started: StartedRun) => Promise<void>;
 };
 
-export type StartedRun = { readonly projectId: string; readonly sessionId: string };
+type StartedRun = { readonly projectId: string; readonly sessionId: string };
 
 /**
  * Creates session and lanes, and their project if there is none yet, and opens the first stage, in

@@ -9,7 +9,7 @@ const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 export const cleanText = (text: string): string => text.replace(CONTROL, '').toWellFormed();
 
 /** Cleans a text that comes in pieces, where a surrogate pair may be split between two. */
-export type TextCleaner = { push(piece: string): string; flush(): string };
+type TextCleaner = { push(piece: string): string; flush(): string };
 
 export function createTextCleaner(): TextCleaner {
   let half = '';

@@ -26,7 +26,7 @@ export type JsonSchema = {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 };
 
-export type SchemaViolation = {
+type SchemaViolation = {
   readonly path: JsonPath;
   readonly message: string;
 };

@@ -28,7 +28,7 @@ function printOutput(value: unknown): string {
 }
 
 /** Where a template is wrong; the line is one-based. */
-export type LiquidFault = { readonly message: string; readonly line: number };
+type LiquidFault = { readonly message: string; readonly line: number };
 
 /** The template's nodes, or what is wrong with it. */
 export function parseTemplate(

@@ -4,7 +4,7 @@ import { checkAmount } from './amounts.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
 
 /** Work that costs money, known by the id of its call and what it is for. */
-export type CallKey = {
+type CallKey = {
   readonly callId: string;
   readonly purpose: string;
 };
@@ -17,7 +17,7 @@ export type WorstCase = {
   readonly inputTokens: number;
 };
 
-export type NewHold = CallKey &
+type NewHold = CallKey &
   WorstCase & {
     readonly sessionId: string | null;
     readonly provider: string;
@@ -32,7 +32,7 @@ export type NewHold = CallKey &
  * `approval`: nothing is in flight that could help, so a person must decide; the rest are statuses
  * of a hold that the idempotency key already had.
  */
-export type HoldOutcome =
+type HoldOutcome =
   | 'held'
   | 'wait'
   | 'budget'
@@ -78,7 +78,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
 }
 
 /** What a call cost in the end, with what it was reckoned from. */
-export type CallCost = {
+type CallCost = {
   readonly usdMicros: number;
   readonly tokens: number;
   /** Whether the provider reported no usage and the figures are ours. */

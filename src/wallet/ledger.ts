@@ -3,7 +3,7 @@ import { checkAmount } from './amounts.ts';
 
 export type Currency = 'USD' | 'token';
 
-export type Grant = {
+type Grant = {
   /** The same key grants once. */
   readonly key: string;
   readonly currency: Currency;
@@ -60,7 +60,7 @@ export async function setSpendingShare(tx: Transaction, share: number) {
   await tx.query('select set_spending_share($1, $2)', [tx.tenantId, share]);
 }
 
-export type Refund = {
+type Refund = {
   readonly key: string;
   readonly postingId: number;
   readonly usdMicros: number;
@@ -87,7 +87,7 @@ export async function refundCall(tx: Transaction, refund: Refund): Promise<numbe
 /** What a budget caps: one run, all runs of a project, or everything. */
 export type BudgetScope = 'session' | 'project' | 'tenant';
 
-export type NewBudget = {
+type NewBudget = {
   readonly scope: BudgetScope;
   /** The session, the project, or the tenant itself. */
   readonly ownerId: string;

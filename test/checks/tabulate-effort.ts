@@ -10,7 +10,7 @@ export type EffortTable = {
   readonly rows: readonly EffortRow[];
 };
 
-export type EffortRow = {
+type EffortRow = {
   readonly owner: string;
   readonly hoursPerWeek: number | null;
   /** One figure for each week, with at most two decimals. */

@@ -1,5 +1,5 @@
 /** What becomes of a document's lineage. */
-export type Lineage =
+type Lineage =
   /** It starts one. */
   | 'new'
   /** That of the document which is the anchor. */

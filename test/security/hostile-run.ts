@@ -20,7 +20,7 @@ export type Attack = (response: ServerResponse, n: number, body: string) => void
 export const MAX_ATTEMPTS = 5;
 /** Micro-dollars for one token. */
 export const RATES = { input: 3, output: 15 };
-export const BUDGET_MICROS = 2_000_000;
+const BUDGET_MICROS = 2_000_000;
 const MODEL = 'compatible/hostile';
 const SETTINGS = {
   maxAttempts: MAX_ATTEMPTS,

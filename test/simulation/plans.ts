@@ -21,7 +21,7 @@ export type Plan = {
 };
 
 /** The jobs that a PLAN inserts at once; none at all is a step that needed no job. */
-export type Wave = {
+type Wave = {
   readonly step: string;
   readonly children: readonly Plan[];
   /** A step that every lane must have ended before. */

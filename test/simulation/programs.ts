@@ -137,7 +137,7 @@ function standingAt(run: StageRun, lanes: readonly string[], step: string): Lane
   return states.includes('failed') ? 'failed' : 'completed';
 }
 
-export function rowOf(id: string, { type, policy, quorum, maxAttempts }: Plan): SimJob {
+function rowOf(id: string, { type, policy, quorum, maxAttempts }: Plan): SimJob {
   return { id, type, policy, quorum, maxAttempts };
 }
 
