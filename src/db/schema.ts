@@ -119,6 +119,7 @@ export type Schema = {
     missing: JSONColumnType<readonly unknown[]>;
     content: Json | null;
     markdown_hash: string | null;
+    body_hash: string | null;
     created_at: Now;
   };
   model_calls: {

@@ -34,6 +34,8 @@ type NewDocument = {
   /** The first chunk of the text that was accepted. */
   readonly contributionId: string;
   readonly content: unknown;
+  /** Its Markdown as prompts show it; null where its step has no template. */
+  readonly body: string | null;
 };
 
 /** Saves the assembled document of a finished chain as the newest version of its place. */
@@ -49,9 +51,9 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
   await tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
        document_key, lane_id, identity, version, job_id, contribution_id, source_group,
-       relationships, inputs, content, missing)
+       relationships, inputs, content, missing, body_hash)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
-       $14, $15, $16, $17
+       $14, $15, $16, $17, $18
      from documents where session_id = $3 and identity = $10`,
     [
       tx.tenantId,
@@ -71,6 +73,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(planned.inputs),
       JSON.stringify(document.content),
       JSON.stringify(planned.missing ?? []),
+      document.body === null ? null : await saveBlob(tx, document.body),
     ],
   );
   return id;

@@ -1,6 +1,7 @@
 import { assembleRequest } from '../generation/assemble-request.ts';
-import { documentText } from '../generation/document-text.ts';
+import { isShownRendered, showSections } from '../generation/document-text.ts';
 import type { JobInput } from '../generation/job-input.ts';
+import { renderBody } from '../generation/render-document.ts';
 import type { TokenCounter } from '../models/tokens.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import { describeDocument } from '../recipe/contract.ts';
@@ -119,7 +120,11 @@ function countReading(bench: Bench, { author, type }: ForeseenInput): number {
   return remember(`reading ${type} ${placeOf(author)}`, () => {
     const content = contentOf(bench, author);
     const { stage, step } = author;
-    return count(documentText(process, stage, step, type, content));
+    return count(
+      isShownRendered(step, type)
+        ? renderBody(process, stage, step, content)
+        : showSections(type, content),
+    );
   });
 }
 

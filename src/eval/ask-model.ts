@@ -81,7 +81,8 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   const soFar = joinChunks(pieces).text;
   // What is still wrong is not let pass here, as it is in a session: see findProblems below.
   const countRead = () => `${question.material}${question.prompt}${soFar}`.length;
-  const shown = { findDefects: () => [], tryRendering: () => null };
+  const rendering = { kind: 'rendered' as const, body: null };
+  const shown = { findDefects: () => [], tryRendering: () => rendering };
   const lenient = { given: [], limit: LIMIT, countRead, ...shown };
   const verdict = judgeAnswer({ soFar, result, state, contract, sections, ...lenient });
   if (verdict.kind === 'give-up') throw refuse(question, verdict.code, verdict.reason);

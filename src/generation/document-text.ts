@@ -1,24 +1,18 @@
-import type { InputType, Process, Stage, Step } from '../recipe/types.ts';
+import type { InputType, Step } from '../recipe/types.ts';
 import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
 import { safeInline } from '../text/markdown-text.ts';
-import { renderDocument } from './render-document.ts';
 
 type Content = Readonly<Record<string, unknown>>;
 
+/** Whether a prompt shows a document by its template, as people read it. */
+export const isShownRendered = (step: Step, type: InputType): boolean =>
+  type === 'document' && step.output.template !== null;
+
 /**
- * A document as a prompt shows it: by its template, or section by section. Of the plan of a stage
- * only the notes are shown, since each prompt gives its writer the guidance for its own document.
+ * A document as a prompt shows it otherwise: section by section. Of the plan of a stage only the
+ * notes are shown, since each prompt gives its writer the guidance for its own document.
  */
-export function documentText(
-  process: Pick<Process, 'shared'>,
-  stage: Stage,
-  step: Step,
-  type: InputType,
-  content: Content,
-): string {
-  if (type === 'document' && step.output.template !== null) {
-    return renderDocument(process, stage, step, content);
-  }
+export function showSections(type: InputType, content: Content): string {
   const { context_for_documents: guidance, ...notes } = content;
   const shown = type === 'header_context' && guidance !== undefined ? notes : content;
   return Object.entries(shown)

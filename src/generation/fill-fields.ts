@@ -36,6 +36,10 @@ export function stripFields(node: ContractNode, value: unknown): unknown {
   );
 }
 
+/** Whether a document has fields that code filled in. */
+export const isFilled = (node: ContractNode, value: unknown): boolean =>
+  JSON.stringify(stripFields(node, value)) !== JSON.stringify(value);
+
 /** Whether a part consists of reserved fields alone. */
 function reserves(node: ContractNode | undefined): boolean {
   const fields = Object.values(node?.properties ?? {});

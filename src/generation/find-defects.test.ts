@@ -37,15 +37,11 @@ test.each(['extends', 'rewrites'] as const)(
   'a plan that %s its draft is added up without it',
   (as) => {
     const assembly = assemble(plan(3), as);
-    expect(findDefects(assembly, plan(3))).toEqual([]);
-    expect(findDefects(assembly, plan(9))).toEqual([]);
-    const [defect, ...others] = findDefects(assembly, {
-      ...plan(3),
-      items: [
-        ...(plan(3)['items'] as object[]),
-        { ...(plan(3)['items'] as object[])[0], id: 'W2' },
-      ],
-    } as JsonRecord);
+    expect(findDefects(assembly, plan(3), null)).toEqual([]);
+    expect(findDefects(assembly, plan(9), null)).toEqual([]);
+    const [item] = plan(3)['items'] as JsonRecord[];
+    const doubled = { ...plan(3), items: [item!, { ...item, id: 'W2' }] };
+    const [defect, ...others] = findDefects(assembly, doubled, null);
     expect(defect).toContain('week 1 asks 6 hours');
     expect(others).toEqual([]);
   },

@@ -8,7 +8,6 @@ import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { Assembly } from './assemble-request.ts';
 import { planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
-import { renderDocument } from './render-document.ts';
 
 /** A document may be longer than asked by this much before its writer is asked to cut it. */
 const LONGEST_RATIO = 1.25;
@@ -17,10 +16,11 @@ const LONGEST_RATIO = 1.25;
 const MOST_CODES = 15;
 
 /** What code finds wrong with an answer that fulfils its contract, one line for each defect. */
-export const findDefects = (assembly: Assembly, content: JsonRecord): string[] => [
-  ...findSpoilt(assembly, content),
-  ...runChecks(assembly, content),
-];
+export const findDefects = (
+  assembly: Assembly,
+  content: JsonRecord,
+  body: string | null,
+): string[] => [...findSpoilt(assembly, content), ...runChecks(assembly, content, body ?? '')];
 
 /** A ballot must rank every rival that was shown, by its label. */
 function findSpoilt(
@@ -35,12 +35,11 @@ function findSpoilt(
 }
 
 /** The checks that the step names, over the answer together with what it was given. */
-function runChecks(assembly: Assembly, content: JsonRecord): string[] {
-  const { step, stage, inputs, session } = assembly;
+function runChecks(assembly: Assembly, content: JsonRecord, text: string): string[] {
+  const { step, stage, inputs } = assembly;
   if (step.checks.length === 0) return [];
   const contract = contractOf(stage, step)!;
   const { title, words } = describeDocument(stage, step);
-  const text = step.output.template ? renderDocument(session.process, stage, step, content) : '';
   // The draft of the answer is in it already; counted twice, a plan would cost double.
   const others = inputs.filter(({ name }) => name !== (step.extends ?? step.rewrites));
   const documents = [...planDocuments(others), { title, contract, content, text }];

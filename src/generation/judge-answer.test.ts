@@ -8,6 +8,7 @@ const contract = {
 };
 const content = { summary: 'A bakery sells bread in the street and on the web.', risks: [] };
 const WHOLE = JSON.stringify(content);
+const BODY = '# Plan\n';
 
 const turn = (text: string, over: Partial<JudgedAnswer> & { finish?: string } = {}) =>
   judgeAnswer({
@@ -20,7 +21,7 @@ const turn = (text: string, over: Partial<JudgedAnswer> & { finish?: string } = 
     limit: { maxTurns: 50, maxIdleTurns: 3, maxChars: 1_000 },
     countRead: () => 0,
     findDefects: () => [],
-    tryRendering: () => null,
+    tryRendering: () => ({ kind: 'rendered', body: BODY }),
     ...over,
   });
 
@@ -28,15 +29,19 @@ describe('a turn', () => {
   test.each(['stop', 'length', 'interrupted', 'error'])(
     'that brings the whole document is one, although it ended by %s',
     (finish) => {
-      expect(turn(WHOLE, { finish })).toEqual({ kind: 'document', content });
+      expect(turn(WHOLE, { finish })).toEqual({ kind: 'document', content, body: BODY });
       const soFar = WHOLE.slice(0, 30);
-      expect(turn(WHOLE.slice(30), { soFar, finish })).toEqual({ kind: 'document', content });
+      expect(turn(WHOLE.slice(30), { soFar, finish })).toEqual({
+        kind: 'document',
+        content,
+        body: BODY,
+      });
     },
   );
 
   test('whose model asks to go on is believed only where something is missing', () => {
     const flagged = JSON.stringify({ ...content, continuation_needed: true, resume_cursor: 'x' });
-    expect(turn(flagged)).toEqual({ kind: 'document', content });
+    expect(turn(flagged)).toEqual({ kind: 'document', content, body: BODY });
     const partial = JSON.stringify({ summary: 'S', continuation_needed: true });
     expect(turn(partial)).toMatchObject({ kind: 'repair', problems: '- `risks` is missing.' });
   });
@@ -51,12 +56,20 @@ describe('a turn', () => {
     });
     const state = { turns: 0, idle: 0, repairs: 1, mended: 1 };
     expect(turn('{}', { ...spoilt, state })).toMatchObject({ state: { repairs: 2, mended: 1 } });
-    expect(turn(WHOLE, { ...spoilt, state })).toEqual({ kind: 'document', content });
-    expect(turn(WHOLE, { findDefects: () => [] })).toEqual({ kind: 'document', content });
+    expect(turn(WHOLE, { ...spoilt, state })).toEqual({ kind: 'document', content, body: BODY });
+    expect(turn(WHOLE, { findDefects: () => [] })).toEqual({
+      kind: 'document',
+      content,
+      body: BODY,
+    });
   });
 
   test('that brings a document nobody can show is asked for again, then refused', () => {
-    const fault = { reason: 'It shows as 9 characters; 8 are the most.', isTemplate: false };
+    const fault = {
+      kind: 'fault' as const,
+      reason: 'It shows as 9 characters; 8 are the most.',
+      isTemplate: false,
+    };
     const unshown = { tryRendering: () => fault };
     expect(turn(WHOLE, unshown)).toMatchObject({ kind: 'repair', problems: `- ${fault.reason}` });
     expect(turn(WHOLE, { ...unshown, state: { ...FIRST_TURN, repairs: 2 } })).toMatchObject({
@@ -66,7 +79,7 @@ describe('a turn', () => {
   });
 
   test('whose template fails for every document ends at once, by the name of that fault', () => {
-    const fault = { reason: 'The template fails: x', isTemplate: true };
+    const fault = { kind: 'fault' as const, reason: 'The template fails: x', isTemplate: true };
     expect(turn(WHOLE, { tryRendering: () => fault })).toEqual({
       kind: 'give-up',
       code: 'template_invalid',
@@ -80,6 +93,7 @@ describe('a turn', () => {
     expect(judged).toEqual({
       kind: 'document',
       content: { summary: content.summary, risks: ['Rain.'] },
+      body: BODY,
     });
   });
 

@@ -6,7 +6,7 @@ import type { JsonRecord } from './json-reader.ts';
 import type { ContractSchema } from './loosen-contract.ts';
 import { mergeOver } from './merge-over.ts';
 import { parseOutput } from './parse-output.ts';
-import type { RenderingFault } from './try-rendering.ts';
+import type { Rendering } from './try-rendering.ts';
 
 /** Where a chain of calls for one document stands; travels in the payload of its next link. */
 export type ChainState = {
@@ -46,7 +46,12 @@ export type GiveUpCode =
   | 'template_invalid';
 
 export type Verdict =
-  | { readonly kind: 'document'; readonly content: JsonRecord }
+  | {
+      readonly kind: 'document';
+      readonly content: JsonRecord;
+      /** Its Markdown; null where its step has no template. */
+      readonly body: string | null;
+    }
   | { readonly kind: 'continue'; readonly state: ChainState }
   | {
       /** `mend`: what was written is a document already, which stands if nothing better follows. */
@@ -73,9 +78,9 @@ export type JudgedAnswer = {
   /** How many characters the request of this turn had; asked for only where the answer was cut. */
   readonly countRead: () => number;
   /** What is still wrong with a document that fulfils its contract, one line for each defect. */
-  readonly findDefects: (content: JsonRecord) => readonly string[];
-  /** Why a document that fulfils its contract cannot be shown; null where it can. */
-  readonly tryRendering: (content: JsonRecord) => RenderingFault | null;
+  readonly findDefects: (content: JsonRecord, body: string | null) => readonly string[];
+  /** The Markdown of a document that fulfils its contract, or why it has none. */
+  readonly tryRendering: (content: JsonRecord) => Rendering;
   /** The document of which the answer states only the changes. */
   readonly extended?: JsonRecord;
 };
@@ -94,21 +99,25 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
     const content = extended ? mergeOver(extended, parsed.content) : parsed.content;
     const check = checkContract(contract, content, judged.given);
     if (check.kind !== 'valid') return askAgain(judged, describeProblems(check.problems));
-    const fault = judged.tryRendering(content);
-    if (fault === null) return accept(judged, content);
-    if (fault.isTemplate)
-      return { kind: 'give-up', code: 'template_invalid', reason: fault.reason };
-    return askAgain(judged, `- ${fault.reason}`);
+    const rendering = judged.tryRendering(content);
+    if (rendering.kind === 'rendered') return accept(judged, content, rendering.body);
+    const { reason, isTemplate } = rendering;
+    if (isTemplate) return { kind: 'give-up', code: 'template_invalid', reason };
+    return askAgain(judged, `- ${reason}`);
   }
   const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
 }
 
 /** A spoilt ballot or a plan that does not add up must not cost the lane its place. */
-function accept({ state, findDefects }: JudgedAnswer, content: JsonRecord): Verdict {
+function accept(
+  { state, findDefects }: JudgedAnswer,
+  content: JsonRecord,
+  body: string | null,
+): Verdict {
   const mended = state.mended ?? 0;
-  const defects = mended < MOST_MENDED ? findDefects(content) : [];
-  if (defects.length === 0) return { kind: 'document', content };
+  const defects = mended < MOST_MENDED ? findDefects(content, body) : [];
+  if (defects.length === 0) return { kind: 'document', content, body };
   const problems = defects.map((defect) => `- ${defect}`).join('\n');
   const next = { ...state, turns: state.turns + 1, idle: 0, mended: mended + 1 };
   return { kind: 'mend', problems, state: next };

@@ -1,13 +1,16 @@
 import { contractOf, describeDocument } from '../recipe/contract.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
+import { stripFields } from './fill-fields.ts';
 import { renderMarkdown } from './render-markdown.ts';
+
+type Content = Readonly<Record<string, unknown>>;
 
 /** The Markdown of a document by the template of the step that makes it. */
 export function renderDocument(
   process: Pick<Process, 'shared'>,
   stage: Stage,
   step: Step,
-  content: Readonly<Record<string, unknown>>,
+  content: Content,
 ): string {
   return renderMarkdown({
     template: stage.files[step.output.template!]!,
@@ -17,3 +20,15 @@ export function renderDocument(
     partials: { ...process.shared, ...stage.files },
   }).markdown;
 }
+
+/**
+ * The Markdown of a document as prompts show it: without the fields that code fills in, so that
+ * debaters do not learn who wrote what.
+ */
+export const renderBody = (
+  process: Pick<Process, 'shared'>,
+  stage: Stage,
+  step: Step,
+  content: Content,
+): string =>
+  renderDocument(process, stage, step, stripFields(contractOf(stage, step)!, content) as Content);

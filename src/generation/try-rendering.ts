@@ -1,10 +1,17 @@
 import { toDialecticError } from '../errors/errors.ts';
 import type { Assembly } from './assemble-request.ts';
 import type { JsonRecord } from './json-reader.ts';
-import { renderDocument } from './render-document.ts';
+import { renderBody } from './render-document.ts';
 
-/** Why a document cannot be shown; `isTemplate` where no document of its kind can. */
-export type RenderingFault = { readonly reason: string; readonly isTemplate: boolean };
+/** A document's Markdown, null where its step has no template, or why it cannot be shown. */
+export type Rendering =
+  | { readonly kind: 'rendered'; readonly body: string | null }
+  | {
+      readonly kind: 'fault';
+      readonly reason: string;
+      /** Whether no document of its kind can be shown. */
+      readonly isTemplate: boolean;
+    };
 
 /** Five times what the longest documents come to (400,000 characters by default). */
 const MOST_CHARS = 2_000_000;
@@ -14,21 +21,18 @@ const MOST_CHARS = 2_000_000;
  * to its writer. A template that fails for an empty document too is the recipe's fault, which no
  * further call would mend.
  */
-export function tryRendering(
-  { session, stage, step }: Assembly,
-  content: JsonRecord,
-): RenderingFault | null {
-  if (step.output.template === null) return null;
+export function tryRendering({ session, stage, step }: Assembly, content: JsonRecord): Rendering {
+  if (step.output.template === null) return { kind: 'rendered', body: null };
   const render = (document: JsonRecord): string =>
-    renderDocument(session.process, stage, step, document);
+    renderBody(session.process, stage, step, document);
   try {
-    const { length } = render(content);
-    if (length <= MOST_CHARS) return null;
-    const reason = `The document shows as ${length} characters; ${MOST_CHARS} are the most.`;
-    return { reason, isTemplate: false };
+    const body = render(content);
+    if (body.length <= MOST_CHARS) return { kind: 'rendered', body };
+    const reason = `The document shows as ${body.length} characters; ${MOST_CHARS} are the most.`;
+    return { kind: 'fault', reason, isTemplate: false };
   } catch (thrown) {
     const { message } = toDialecticError(thrown);
-    return { reason: message, isTemplate: fails(() => render({})) };
+    return { kind: 'fault', reason: message, isTemplate: fails(() => render({})) };
   }
 }
 

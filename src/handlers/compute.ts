@@ -6,6 +6,7 @@ import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import { planDocuments } from '../generation/job-input.ts';
+import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { contractOf } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
@@ -22,15 +23,17 @@ const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = 
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
 export async function compute({ job, commit }: JobContext, assembly: Assembly): Promise<void> {
-  const { planned, step } = assembly;
+  const { planned, session, stage, step } = assembly;
   const content = COMPUTE[step.compute!](assembly);
+  const isRendered = step.output.template !== null;
+  const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };
   await commit({
     write: async (tx) => {
       const text = JSON.stringify(content);
       const chunk = { ...place, chainId: job.chainId, text, finishReason: 'computed' };
       const contributionId = await saveContribution(tx, chunk);
-      await saveDocument(tx, { ...place, planned, contributionId, content });
+      await saveDocument(tx, { ...place, planned, contributionId, content, body });
     },
     children: renderJobs(assembly),
   });

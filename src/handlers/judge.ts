@@ -83,7 +83,7 @@ function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' 
     limit: limitLength(step.continuation, describeDocument(stage, step).words),
     countRead: () => countCharacters(request),
     tryRendering: (content) => tryRendering(answered, content),
-    findDefects: (content) => findDefects(answered, content),
+    findDefects: (content, body) => findDefects(answered, content, body),
     ...(base !== undefined && { extended: base as JsonRecord }),
   };
 }

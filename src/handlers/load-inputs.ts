@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
-import { documentText } from '../generation/document-text.ts';
+import { isShownRendered, showSections } from '../generation/document-text.ts';
 import { stripFields } from '../generation/fill-fields.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
@@ -10,6 +10,7 @@ import { contractOf, describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import type { Process, Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
+import { readBody } from './read-body.ts';
 
 type Row = {
   id: string;
@@ -23,6 +24,7 @@ type Row = {
   source_group: string | null;
   content: unknown;
   markdown_hash: string | null;
+  body_hash: string | null;
 };
 
 /** Loads a job's inputs by the ids that were fixed when it was planned. */
@@ -129,7 +131,7 @@ async function loadOne(
   if (type === 'project_resource') return loadResource(tx, id);
   const [row] = await tx.query<Row>(
     `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
-       source_group, content, markdown_hash
+       source_group, content, markdown_hash, body_hash
      from documents where id = $1`,
     [id],
   );
@@ -144,8 +146,9 @@ async function loadOne(
   const step = stage.steps.find((one) => one.key === row!.step_key)!;
   const contract = contractOf(stage, step)!;
   const content = stripFields(contract, row!.content);
-  // Rendered anew from the JSON, so that it never matters whether a RENDER job has run yet.
-  const body = documentText(process, stage, step, type, content as Record<string, unknown>);
+  const body = isShownRendered(step, type)
+    ? await readBody(tx, process, stage, step, row!)
+    : showSections(type, content as Record<string, unknown>);
   const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row!.inputs) : [];
   const ownLabel = await findOwnLabel(tx, laneId, rivals);
   // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.

@@ -1,13 +1,17 @@
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
+import { isFilled } from '../generation/fill-fields.ts';
 import { renderDocument } from '../generation/render-document.ts';
 import type { ChildJob, JobContext } from '../jobs/context.ts';
+import type { Job } from '../jobs/types.ts';
 import type { Loss } from '../planning/types.ts';
+import { contractOf } from '../recipe/contract.ts';
 import { describeMissing } from '../session/missing-text.ts';
-import { readSession } from '../session/read.ts';
+import { readSession, type SessionView } from '../session/read.ts';
 import { safeInline } from '../text/markdown-text.ts';
+import { readBody } from './read-body.ts';
 
 type DocumentRow = {
   id: string;
@@ -19,6 +23,7 @@ type DocumentRow = {
   lane_id: string;
   missing: Loss[];
   content: Record<string, unknown>;
+  body_hash: string | null;
 };
 
 /** The RENDER job of a document, where the recipe renders it. */
@@ -28,55 +33,55 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
   return [{ type: 'RENDER', stepKey: step.key, payload: { identity, documentKey } }];
 }
 
-/** RENDER jobs: the Markdown of a document, with the facts of its making before it. */
+/** The RENDER job: the page of a document, its Markdown behind the facts of its making. */
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { sessionId } = job;
-  const identity = job.payload['identity'] as string;
-  const { session, row, usage } = await database.asTenant(job.tenantId, async (tx) => {
-    const [row] = await tx.query<DocumentRow>(
-      `select id, stage_key, step_key, document_key, iteration, version, lane_id,
-           content, missing
-         from documents where session_id = $1 and identity = $2
-           and not superseded`,
-      [sessionId, identity],
-    );
-    const [usage] = await tx.query<{
-      calls: number;
-      input: number;
-      output: number;
-      cost: number;
-    }>(
-      `select count(*) as calls, sum(input_tokens)::float8 as input,
-           sum(output_tokens)::float8 as output, sum(cost_micros)::float8 as cost
-         from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-         where j.chain_id = (select chain_id from jobs where id = $1)`,
-      [job.parentId],
-    );
-    return { session: await readSession(tx, sessionId), row: row!, usage: usage! };
-  });
-  const stage = session.process.stages.find((one) => one.key === row.stage_key)!;
-  const step = stage.steps.find((one) => one.key === row.step_key)!;
+  const { session, row, costMicros, markdown } = await loadPage(database, job);
   const lane = session.lanes.find((one) => one.id === row.lane_id)!;
-  const markdown = renderDocument(session.process, stage, step, row.content);
   // Six lines that a reader can bear; the JSON beside the file has the rest.
   const facts = {
     document: `${row.stage_key}/${row.document_key}`,
     participant: `${lane.ordinal} ${lane.model}`,
     version: `pass ${row.iteration}, version ${row.version}`,
-    cost: usage.cost === null ? 'unknown' : `$${(usage.cost / 1e6).toFixed(4)}`,
+    cost: costMicros === null ? 'unknown' : `$${(costMicros / 1e6).toFixed(4)}`,
     id: row.id,
     ...(row.missing.length > 0 && { degraded: true }),
   };
-  const text = withFrontMatter(
-    facts,
-    withGaps(describeMissing(session, row.missing).map(safeInline), markdown),
-  );
+  const gaps = describeMissing(session, row.missing).map(safeInline);
+  const page = withFrontMatter(facts, withGaps(gaps, markdown));
   await commit({
     write: async (tx) => {
-      const blob = await saveBlob(tx, text);
+      const blob = await saveBlob(tx, page);
       await tx.query('update documents set markdown_hash = $2 where id = $1', [row.id, blob]);
     },
   });
+}
+
+const loadPage = (database: Database, job: Job) =>
+  database.asTenant(job.tenantId, async (tx) => {
+    const session = await readSession(tx, job.sessionId);
+    const [row] = await tx.query<DocumentRow>(
+      `select id, stage_key, step_key, document_key, iteration, version, lane_id, content, missing,
+         body_hash
+       from documents where session_id = $1 and identity = $2 and not superseded`,
+      [job.sessionId, job.payload['identity']],
+    );
+    const [usage] = await tx.query<{ cost: number | null }>(
+      `select sum(cost_micros)::float8 as cost
+       from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+       where j.chain_id = (select chain_id from jobs where id = $1)`,
+      [job.parentId],
+    );
+    const markdown = await showToPeople(tx, session, row!);
+    return { session, row: row!, costMicros: usage!.cost, markdown };
+  });
+
+/** The stored body; only people see what code filled in, so that such a document is rendered anew. */
+async function showToPeople(tx: Transaction, { process }: SessionView, row: DocumentRow) {
+  const stage = process.stages.find((one) => one.key === row.stage_key)!;
+  const step = stage.steps.find((one) => one.key === row.step_key)!;
+  return isFilled(contractOf(stage, step)!, row.content)
+    ? renderDocument(process, stage, step, row.content)
+    : readBody(tx, process, stage, step, row);
 }
 
 /** A degraded document says so in its first line, before its title. */

@@ -21,7 +21,8 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
       if (verdict.kind !== 'document') return;
       const contributionId = firstChunk ?? id;
       const content = fillContent(judged, verdict.content, contributionId);
-      await saveDocument(tx, { ...place, planned, contributionId, content });
+      const { body } = verdict;
+      await saveDocument(tx, { ...place, planned, contributionId, content, body });
     },
     ...whatFollows(judged),
   });

@@ -65,6 +65,7 @@ documents.markdown_hash text
 documents.created_at timestamp with time zone not null default app_now()
 documents.anchor_id uuid default ((relationships ->> stage_key))::uuid
 documents.missing jsonb not null default '[]'::jsonb
+documents.body_hash text
 entries.tenant_id uuid not null
 entries.posting_id bigint not null
 entries.account_id uuid not null
@@ -290,6 +291,7 @@ contributions contributions_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id
 contributions contributions_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 documents documents_kind_check CHECK ((kind = ANY (ARRAY['document'::text, 'header_context'::text, 'seed_prompt'::text])))
 documents documents_pkey PRIMARY KEY (tenant_id, id)
+documents documents_tenant_id_body_hash_fkey FOREIGN KEY (tenant_id, body_hash) REFERENCES blobs(tenant_id, hash)
 documents documents_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
 documents documents_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
 documents documents_tenant_id_lane_id_fkey FOREIGN KEY (tenant_id, lane_id) REFERENCES lanes(tenant_id, id)

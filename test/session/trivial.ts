@@ -24,7 +24,8 @@ export const writeTrivially =
           text,
           finishReason: 'stop',
         });
-        await saveDocument(tx, { ...place, planned, contributionId, content: JSON.parse(text) });
+        const document = { planned, contributionId, content: JSON.parse(text), body: null };
+        await saveDocument(tx, { ...place, ...document });
       },
     });
   };
