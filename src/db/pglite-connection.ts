@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
+import { joinBytes } from './join-bytes.ts';
 import { compilePglite } from './pglite-module.ts';
 import type { ThreadMessage, ThreadRequest } from './pglite-thread.ts';
 
@@ -110,12 +111,12 @@ class ThreadStream extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.#send(chunk);
+    this.#send(joinBytes([chunk]));
     done();
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
-    this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    this.#send(joinBytes(chunks.map(({ chunk }) => chunk)));
     done();
   }
 }

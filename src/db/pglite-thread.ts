@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { vector } from '@electric-sql/pglite-pgvector';
+import { joinBytes } from './join-bytes.ts';
 import type { PgliteModule } from './pglite-module.ts';
 
 /** What the thread tells its owner. */
@@ -89,7 +90,7 @@ async function start(): Promise<void> {
     const onRawData = (bytes: Uint8Array): void => void chunks.push(bytes.slice());
     void pglite
       .execProtocolRawStream(request, { onRawData, syncToFs: false })
-      .then(() => tell({ kind: 'data', bytes: Buffer.concat(chunks) }));
+      .then(() => tell({ kind: 'data', bytes: joinBytes(chunks) }));
   });
   tell({ kind: 'ready' });
 }
