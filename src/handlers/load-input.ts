@@ -1,0 +1,129 @@
+import type { Transaction } from '../db/database.ts';
+import { readBlob } from '../documents/blobs.ts';
+import { isShownRendered, showSections } from '../generation/document-text.ts';
+import { stripFields } from '../generation/fill-fields.ts';
+import type { JobInput } from '../generation/job-input.ts';
+import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
+import type { PlannedInput } from '../planning/types.ts';
+import { rivalsInput } from '../recipe/ballot.ts';
+import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { Process } from '../recipe/types.ts';
+import type { SessionView } from '../session/read.ts';
+import { readBody } from './read-body.ts';
+
+type Row = {
+  id: string;
+  kind: string;
+  stage_key: string;
+  step_key: string | null;
+  document_key: string | null;
+  identity: string;
+  lane_id: string | null;
+  inputs: PlannedInput[];
+  source_group: string | null;
+  content: unknown;
+  markdown_hash: string | null;
+  body_hash: string | null;
+};
+
+/** The lineage of a document: a proposal and what is written on it share it. */
+export type Lineage = {
+  readonly sourceGroup?: string | null;
+  readonly letter?: string | undefined;
+};
+
+/** An input before its place among the others is known. */
+type LoadedInput = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'> & Lineage;
+
+/** Loads one input: a document, what a person said, or a resource of the project. */
+export async function loadInput(
+  tx: Transaction,
+  session: SessionView,
+  laneId: string,
+  id: string,
+  type: JobInput['type'],
+): Promise<LoadedInput> {
+  const { process } = session;
+  if (type === 'feedback') return loadFeedback(tx, process, id);
+  if (type === 'project_resource') return loadResource(tx, id);
+  const [row] = await tx.query<Row>(
+    `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
+       source_group, content, markdown_hash, body_hash
+     from documents where id = $1`,
+    [id],
+  );
+  const at = process.stages.findIndex((one) => one.key === row!.stage_key);
+  const order = `${String(at).padStart(3, '0')}/${row!.identity}`;
+  const base = { stage: row!.stage_key, document_key: row!.document_key ?? '', order };
+  if (row!.kind === 'seed_prompt') {
+    const text = await readBlob(tx, row!.markdown_hash!);
+    return { ...base, title: 'The request', text, content: null };
+  }
+  const stage = process.stages[at]!;
+  const step = stage.steps.find((one) => one.key === row!.step_key)!;
+  const contract = contractOf(stage, step)!;
+  const content = stripFields(contract, row!.content);
+  const body = isShownRendered(step, type)
+    ? await readBody(tx, process, stage, step, row!)
+    : showSections(type, content as Record<string, unknown>);
+  const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row!.inputs) : [];
+  const ownLabel = await findOwnLabel(tx, laneId, rivals);
+  // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
+  const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
+  const writer = session.lanes.find(({ id: lane }) => lane === row!.lane_id)?.model ?? '';
+  const { title } = describeDocument(stage, step);
+  const sourceGroup = row!.source_group;
+  const made = { ...base, sourceGroup, title, text, content, contract, writer };
+  return { ...made, ...(ownLabel && { ownLabel }) };
+}
+
+async function findOwnLabel(
+  tx: Transaction,
+  laneId: string,
+  rivals: readonly string[],
+): Promise<string | undefined> {
+  if (rivals.length < 2) return undefined;
+  const [own] = await tx.query<{ id: string }>(
+    'select id from documents where id = any ($1) and lane_id = $2',
+    [rivals, laneId],
+  );
+  return own && optionLabel(rivals.indexOf(own.id));
+}
+
+type FeedbackRow = {
+  stage_key: string;
+  document_key: string | null;
+  question: string | null;
+  body: string;
+};
+
+async function loadFeedback(tx: Transaction, process: Process, id: string): Promise<LoadedInput> {
+  const [row] = await tx.query<FeedbackRow>(
+    `select f.stage_key, d.document_key, f.question, f.body from feedback f
+     left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
+     where f.id = $1`,
+    [id],
+  );
+  const { stage_key, document_key, question, body } = row!;
+  const stage = process.stages.find((one) => one.key === stage_key)!;
+  const step = stage.steps.find((one) => one.output.documentKey === document_key);
+  const subject = step ? describeDocument(stage, step).title : stage.name;
+  return {
+    stage: stage_key,
+    document_key: document_key ?? '',
+    order: `998/${id}`,
+    title: question ? `Answer on ${subject}` : `Feedback on ${subject}`,
+    text: question ? `Question: ${question}\nAnswer: ${body}` : body,
+    content: null,
+  };
+}
+
+async function loadResource(tx: Transaction, id: string): Promise<LoadedInput> {
+  const [row] = await tx.query<{ kind: string; name: string; blob_hash: string }>(
+    'select kind, name, blob_hash from resources where id = $1',
+    [id],
+  );
+  const text = await readBlob(tx, row!.blob_hash);
+  const order = `000/${row!.kind}/${row!.name}`;
+  return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
+}
