@@ -138,6 +138,8 @@ export type Schema = {
     cached_input_tokens: number | null;
     usage_estimated: Generated<boolean>;
     cost_micros: number | null;
+    origin: Generated<'model' | 'recording' | 'offline'>;
+    recorded_cost_micros: number | null;
     error: Json | null;
     started_at: Now;
     finished_at: Date | null;

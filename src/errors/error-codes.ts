@@ -129,6 +129,20 @@ export const ERROR_CODES = {
     'The model names a provider that has no key or address.',
     'Set the key or base URL that the message names, or choose another --model.',
   ),
+  answer_not_recorded: entry(
+    5,
+    404,
+    false,
+    'A replayed run asks for an answer that the recorded run did not give.',
+    'Take `--fill offline`, or the recipe with which the run was recorded.',
+  ),
+  recording_invalid: entry(
+    2,
+    422,
+    false,
+    'The folder is not the export of a run.',
+    'Name the folder that `dialectic run --out` or `dialectic export` wrote.',
+  ),
   configuration_untrusted: entry(
     4,
     403,

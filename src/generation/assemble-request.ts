@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelRequest } from '../models/types.ts';
+import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { contractOf, schemaForModel } from '../recipe/contract.ts';
@@ -29,6 +29,8 @@ export type Assembly = {
   readonly inputs: readonly JobInput[];
   readonly model: string;
   readonly turn: NextTurn | null;
+  /** Absent in an estimate, which asks for nothing. */
+  readonly subject?: CallSubject;
 };
 
 /**
@@ -37,7 +39,7 @@ export type Assembly = {
  * the debate. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
-  const { session, stage, step, planned, turn, model } = assembly;
+  const { session, stage, step, planned, turn, model, subject } = assembly;
   const contract = contractOf(stage, step)!;
   const name = `${planned.stage}__${planned.documentKey}`;
   const { stable, setting } = splitSeedPrompt(assembly);
@@ -53,6 +55,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
     cacheKey: session.id,
+    ...(subject && { subject }),
   };
 }
 

@@ -21,9 +21,10 @@ export async function call(
   reserved: Reserved,
 ): Promise<Answered> {
   const result = await stream(deps, context, reserved);
-  const { text, finishReason } = result;
+  const { text, finishReason, origin = { kind: 'model' } } = result;
   const usage = await countUsage(reserved.request, result);
-  const answer = { text, finishReason, usage, responseId: result.raw.responseId ?? null };
+  const responseId = result.raw.responseId ?? null;
+  const answer = { text, finishReason, usage, responseId, origin };
   const isCutHere = context.signal.aborted && finishReason === 'interrupted';
   return { ...reserved, answer, isCutHere };
 }

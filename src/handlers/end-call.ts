@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import type { DialecticError } from '../errors/errors.ts';
 import type { Job } from '../jobs/types.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
-import type { ModelResult, TokenUsage } from '../models/types.ts';
+import type { AnswerOrigin, ModelResult, TokenUsage } from '../models/types.ts';
 import { cleanJson } from '../text/clean-text.ts';
 import { postCall, voidHold } from '../wallet/holds.ts';
 import { GENERATION, requireLease } from './begin-call.ts';
@@ -11,6 +11,7 @@ import { GENERATION, requireLease } from './begin-call.ts';
 export type Answer = Pick<ModelResult, 'text' | 'finishReason' | 'usage'> & {
   /** The provider's own name for the answer, to compare with its bill. */
   readonly responseId: string | null;
+  readonly origin: AnswerOrigin;
 };
 
 /** Locks a call. Lock order: account, then model call. */
@@ -34,12 +35,13 @@ export async function endCall(
   { callId, model, price, answer }: AnsweredCall,
   contributionId: string,
 ): Promise<void> {
-  const { usage, finishReason, responseId } = answer;
+  const { usage, finishReason, responseId, origin } = answer;
   const cost = price && costMicros(usage, price);
   await tx.query(
     `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
        input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
-       cost_micros = $9, finished_at = app_now() where id = $1`,
+       cost_micros = $9, origin = $10, recorded_cost_micros = $11, finished_at = app_now()
+     where id = $1`,
     [
       callId,
       finishReason === 'interrupted' ? 'cut' : 'received',
@@ -50,6 +52,8 @@ export async function endCall(
       usage.cachedInputTokens,
       usage.estimated,
       cost,
+      origin.kind,
+      origin.kind === 'recording' ? origin.costMicros : null,
     ],
   );
   const tokens = usage.inputTokens + usage.outputTokens;

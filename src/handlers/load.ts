@@ -9,8 +9,9 @@ import {
   type Standing,
 } from '../generation/chain.ts';
 import type { Job } from '../jobs/types.ts';
+import type { CallSubject } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
-import { readFacts, readSession } from '../session/read.ts';
+import { readFacts, readSession, type SessionLane, type SessionView } from '../session/read.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { loadInputs } from './load-inputs.ts';
 
@@ -32,7 +33,8 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
     const session = await readSession(tx, job.sessionId);
     const stage = session.process.stages.find((one) => one.key === planned.stage)!;
     const step = stage.steps.find((one) => one.key === planned.step)!;
-    const { model } = session.lanes.find((lane) => lane.id === planned.laneId)!;
+    const lane = session.lanes.find(({ id }) => id === planned.laneId)!;
+    const origin = (await findOrigin(tx, session, planned)) ?? lane;
     const chunks = await readChunks(tx, job);
     const standing = findStanding(job.id, payload, chunks);
     return {
@@ -43,25 +45,46 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       facts: await readFacts(tx, session),
       seedPrompt: await readSeedPrompt(tx, job, planned),
       inputs: await loadInputs(tx, session, planned),
-      model,
+      model: lane.model,
       turn: nextTurn(standing),
-      sourceModel: (await findSourceModel(tx, planned)) ?? model,
+      subject: nameSubject(session, planned, [lane, origin], chunks),
+      sourceModel: origin.model,
       standing,
       chunks,
       abandoned: await findAbandoned(tx, job),
     };
   });
 
-/** Whoever began the lineage: for a critique the participant whose proposal it is about. */
-async function findSourceModel(tx: Transaction, { sourceGroup }: PlannedJob) {
-  const [row] = await tx.query<{ model: string }>(
-    `select l.model from contributions c
+/** The lane that began the lineage: for a critique the participant whose proposal it is about. */
+async function findOrigin(
+  tx: Transaction,
+  { lanes }: SessionView,
+  { sourceGroup }: PlannedJob,
+): Promise<SessionLane | undefined> {
+  const [row] = await tx.query<{ lane_id: string }>(
+    `select j.lane_id from contributions c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-     join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
      where c.id = $1`,
     [sourceGroup],
   );
-  return row?.model;
+  return lanes.find(({ id }) => id === row?.lane_id);
+}
+
+function nameSubject(
+  { lanes }: SessionView,
+  { stage, documentKey, iteration, respondingLaneId }: PlannedJob,
+  [lane, origin]: readonly [SessionLane, SessionLane],
+  chunks: readonly Chunk[],
+): CallSubject {
+  const responding = lanes.find(({ id }) => id === respondingLaneId);
+  return {
+    stage,
+    documentKey,
+    iteration,
+    lane: lane.ordinal,
+    about: [origin, ...(responding ? [responding] : [])].map(({ ordinal }) => ordinal),
+    before: chunks.map(({ text }) => text),
+  };
 }
 
 async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {

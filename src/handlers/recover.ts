@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import type { Job } from '../jobs/types.ts';
+import { originOf } from '../models/model-id.ts';
 import type { Assembled } from './assemble.ts';
 import type { Answered } from './call.ts';
 import { countUsage, UNKNOWN_USAGE } from './count-usage.ts';
@@ -23,6 +24,7 @@ export async function recover(
     return null;
   }
   const usage = await countUsage(assembled.request, { usage: UNKNOWN_USAGE, text });
-  const answer = { text, finishReason: 'interrupted' as const, usage, responseId: null };
+  const origin = originOf(assembled.model);
+  const answer = { text, finishReason: 'interrupted' as const, usage, responseId: null, origin };
   return { ...assembled, callId, price, answer, isCutHere: true };
 }

@@ -35,14 +35,14 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
 
 /** The RENDER job: the page of a document, its Markdown behind the facts of its making. */
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { session, row, costMicros, markdown } = await loadPage(database, job);
+  const { session, row, usage, markdown } = await loadPage(database, job);
   const lane = session.lanes.find((one) => one.id === row.lane_id)!;
   // Six lines that a reader can bear; the JSON beside the file has the rest.
   const facts = {
     document: `${row.stage_key}/${row.document_key}`,
     participant: `${lane.ordinal} ${lane.model}`,
     version: `pass ${row.iteration}, version ${row.version}`,
-    cost: costMicros === null ? 'unknown' : `$${(costMicros / 1e6).toFixed(4)}`,
+    cost: describeCost(usage),
     id: row.id,
     ...(row.missing.length > 0 && { degraded: true }),
   };
@@ -56,6 +56,16 @@ export async function render(database: Database, { job, commit }: JobContext): P
   });
 }
 
+/** Micro-USD: now, and of replayed answers then; null where nothing is known. */
+type Cost = { readonly cost: number | null; readonly recorded: number | null };
+
+const dollars = (micros: number): string => `$${(micros / 1e6).toFixed(4)}`;
+
+function describeCost({ cost, recorded }: Cost): string {
+  if (recorded !== null) return `${dollars(recorded)} in the recorded run, nothing in this one`;
+  return cost === null ? 'unknown' : dollars(cost);
+}
+
 const loadPage = (database: Database, job: Job) =>
   database.asTenant(job.tenantId, async (tx) => {
     const session = await readSession(tx, job.sessionId);
@@ -65,14 +75,14 @@ const loadPage = (database: Database, job: Job) =>
        from documents where session_id = $1 and identity = $2 and not superseded`,
       [job.sessionId, job.payload['identity']],
     );
-    const [usage] = await tx.query<{ cost: number | null }>(
-      `select sum(cost_micros)::float8 as cost
+    const [usage] = await tx.query<Cost>(
+      `select sum(cost_micros)::float8 as cost, sum(recorded_cost_micros)::float8 as recorded
        from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
        where j.chain_id = (select chain_id from jobs where id = $1)`,
       [job.parentId],
     );
     const markdown = await showToPeople(tx, session, row!);
-    return { session, row: row!, costMicros: usage!.cost, markdown };
+    return { session, row: row!, usage: usage!, markdown };
   });
 
 /** The stored body; only people see what code filled in, so that such a document is rendered anew. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 import { checkBaseUrl, checkHeaders, checkKey } from './check-credentials.ts';
+import type { RecordingConfig } from './recorded/recording.ts';
 
 /** A dollar a token is far above any price, and far below what a sum of amounts may reach. */
 const rate = z.number().nonnegative().max(1_000_000);
@@ -66,6 +67,8 @@ export type ModelConfig = z.infer<typeof model>;
 export type ModelsConfig = {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   readonly models: Readonly<Record<string, ModelConfig>>;
+  /** What `recorded/…` answers from. */
+  readonly recording?: RecordingConfig;
 };
 
 type Preset = ProviderConfig & {

@@ -1,4 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
+import type { AnswerOrigin } from './types.ts';
 
 export type ModelId = { readonly provider: string; readonly name: string };
 
@@ -13,4 +14,11 @@ export function parseModelId(id: string): ModelId {
     });
   }
   return { provider, name };
+}
+
+/** Who wrote what is left of a call whose process died before it could say so. */
+export function originOf(model: string): AnswerOrigin {
+  const { provider } = parseModelId(model);
+  if (provider === 'recorded') return { kind: 'recording', costMicros: 0 };
+  return { kind: provider === 'offline' ? 'offline' : 'model' };
 }

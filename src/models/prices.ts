@@ -37,7 +37,7 @@ export async function findPrice(model: string, config: ModelsConfig): Promise<Mo
   const { provider, name } = parseModelId(model);
   const override = config.models[model]?.price;
   if (override) return fromOverride(override);
-  if (provider === 'offline' || config.providers[provider]?.local) return FREE;
+  if (['offline', 'recorded'].includes(provider) || config.providers[provider]?.local) return FREE;
   return (await fromGenaiPrices(provider, name)) ?? (await fromModelPrices(provider, name));
 }
 

@@ -6,7 +6,8 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-lim
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { parseModelId } from './model-id.ts';
 import { createOfflineProvider } from './offline/offline-provider.ts';
-import { requireProvider } from './require-models.ts';
+import { createRecordedProvider } from './recorded/recorded-provider.ts';
+import { requireProvider, requireRecording } from './require-models.ts';
 import type { ModelProvider, ModelResult } from './types.ts';
 import { systemClock } from './watchdog.ts';
 import { findWindow } from './windows.ts';
@@ -31,6 +32,7 @@ export function createModelProvider(
   const { clock = systemClock, send = sendHttp } = outside;
   const lines = new Map<string, Line>();
   const offline = createOfflineProvider(clock);
+  const recorded = config.recording && createRecordedProvider(config.recording, offline, clock);
 
   function lineOf(name: string, provider: ProviderConfig): Line {
     const known = lines.get(name);
@@ -47,6 +49,9 @@ export function createModelProvider(
     async generate(request, options = {}) {
       const id = parseModelId(request.model);
       if (id.provider === 'offline') return await offline.generate(request, options);
+      if (id.provider === 'recorded') {
+        return await requireRecording(request.model, recorded).generate(request, options);
+      }
       const provider = requireProvider(id, config);
       const window = await findWindow(request.model, config);
       const { breaker, limit } = lineOf(id.provider, provider);

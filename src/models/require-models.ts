@@ -3,14 +3,28 @@ import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import { type ModelId, parseModelId } from './model-id.ts';
 import { parseOfflineName } from './offline/options.ts';
+import { parseRecordedName } from './recorded/options.ts';
 
 /** Throws for a model that no call could reach, so that a run says so before it begins. */
 export function requireModels(models: readonly string[], config: ModelsConfig): void {
   for (const model of models) {
     const id = parseModelId(model);
     if (id.provider === 'offline') parseOfflineName(id.name);
-    else resolveEndpoint(id.provider, requireProvider(id, config));
+    else if (id.provider === 'recorded') {
+      parseRecordedName(id.name);
+      requireRecording(model, config.recording);
+    } else resolveEndpoint(id.provider, requireProvider(id, config));
   }
+}
+
+/** What `recorded/…` answers from, which only `replay` and `--recording` can say. */
+export function requireRecording<T>(model: string, recording: T | undefined): T {
+  if (recording !== undefined) return recording;
+  throw new DialecticError(
+    'provider_not_configured',
+    `${model} answers from the folder of an earlier run; name that with --recording FOLDER.`,
+    { details: { model } },
+  );
 }
 
 /** The configuration of the provider that an id names. */
@@ -20,7 +34,7 @@ export function requireProvider({ provider: name }: ModelId, config: ModelsConfi
   const known = Object.keys(config.providers);
   throw new DialecticError(
     'provider_not_configured',
-    `No provider "${name}"; known are offline, ${known.join(', ')}.`,
+    `No provider "${name}"; known are offline, recorded, ${known.join(', ')}.`,
     { details: { provider: name, known } },
   );
 }

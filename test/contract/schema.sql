@@ -169,6 +169,8 @@ model_calls.cost_micros bigint
 model_calls.error jsonb
 model_calls.started_at timestamp with time zone not null default app_now()
 model_calls.finished_at timestamp with time zone
+model_calls.origin text not null default 'model'::text
+model_calls.recorded_cost_micros bigint
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -345,8 +347,11 @@ lanes lanes_ordinal_check CHECK ((ordinal > 0))
 lanes lanes_pkey PRIMARY KEY (tenant_id, id)
 lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
+model_calls model_calls_origin_check CHECK ((origin = ANY (ARRAY['model'::text, 'recording'::text, 'offline'::text])))
 model_calls model_calls_pkey PRIMARY KEY (tenant_id, id)
 model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text, 'compression'::text, 'embedding'::text])))
+model_calls model_calls_recorded_cost_check CHECK (((recorded_cost_micros IS NULL) OR (origin = 'recording'::text)))
+model_calls model_calls_recorded_cost_micros_check CHECK ((recorded_cost_micros >= 0))
 model_calls model_calls_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'received'::text, 'failed'::text, 'cut'::text])))
 model_calls model_calls_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
 model_calls model_calls_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)

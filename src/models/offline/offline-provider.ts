@@ -43,6 +43,7 @@ export function createOfflineProvider(
         finishReason,
         usage,
         raw,
+        origin: { kind: 'offline' },
         ...(error && { error }),
       } satisfies ModelResult;
     },
