@@ -43,6 +43,8 @@ export type FileIdentity =
   | { readonly kind: 'result'; readonly folder: string; readonly name: string }
   /** The list of everything that a session made. */
   | { readonly kind: 'contents'; readonly session: string }
+  /** A file of the recipe that a session followed, by its path within the recipe. */
+  | { readonly kind: 'recipe'; readonly session: string; readonly name: string }
   | {
       readonly kind:
         | 'user_prompt'
@@ -88,7 +90,7 @@ export function constructPath(identity: FileIdentity): string {
     case 'pending':
     case 'current':
     case 'complete':
-      return [FOLDERS[identity.kind], ...identity.name.split('/').map(encodePart)].join('/');
+      return [FOLDERS[identity.kind], ...encodeParts(identity.name)].join('/');
     case 'result': {
       const folder = encodeName(identity.folder);
       const taken =
@@ -97,7 +99,9 @@ export function constructPath(identity: FileIdentity): string {
       return `${place}/${shortenFile(`${encodeName(identity.name)}.md`)}`;
     }
     case 'contents':
-      return `session_${shortenName(encodeName(identity.session), LONGEST_STAGE)}/contents.md`;
+      return `${sessionFolder(identity.session)}/contents.md`;
+    case 'recipe':
+      return [sessionFolder(identity.session), 'recipe', ...encodeParts(identity.name)].join('/');
     case 'seed_prompt':
       return `${stageFolder(identity)}/seed_prompt.md`;
     case 'stage_feedback':
@@ -111,11 +115,13 @@ export function constructPath(identity: FileIdentity): string {
 const LONGEST_STAGE = 200;
 
 const encodeStage = (stage: string): string => shortenName(encodeName(stage), LONGEST_STAGE);
-const encodePart = (part: string): string => shortenFile(encodeName(part));
+const encodeParts = (name: string): string[] =>
+  name.split('/').map((part) => shortenFile(encodeName(part)));
+const sessionFolder = (session: string): string =>
+  `session_${shortenName(encodeName(session), LONGEST_STAGE)}`;
 
 function stageFolder({ session, iteration, stageNumber, stage }: StagePlace): string {
-  const folder = `session_${shortenName(encodeName(session), LONGEST_STAGE)}`;
-  return `${folder}/iteration_${iteration}/${stageNumber}_${encodeStage(stage)}`;
+  return `${sessionFolder(session)}/iteration_${iteration}/${stageNumber}_${encodeStage(stage)}`;
 }
 
 /** Bytes for each part of a name that would be too long as a whole; all of them fit together. */
@@ -215,7 +221,11 @@ function readProjectFile(path: string): FileIdentity | null {
   for (const kind of ['general_resource', 'pending', 'current', 'complete'] as const) {
     if (folder === FOLDERS[kind]) return { kind, name };
   }
-  const [file = ''] = rest;
+  const [file = '', ...inner] = rest;
+  if (folder?.startsWith('session_') && file === 'recipe' && inner.length > 0) {
+    const session = decodeName(folder.slice('session_'.length));
+    return { kind: 'recipe', session, name: inner.map(decodeName).join('/') };
+  }
   if (rest.length > 1 || !file.endsWith('.md')) return null;
   if (folder?.startsWith('session_') && file === 'contents.md') {
     return { kind: 'contents', session: decodeName(folder.slice('session_'.length)) };

@@ -28,9 +28,8 @@ export const RUN_DEFAULTS: Omit<RunSettings, 'laneCount'> = {
  */
 export function configureProcess(process: Process, settings: RunSettings): Process {
   const { askStage, resultStage } = process;
-  const omitted = [settings.ask ? null : askStage, settings.result ? null : resultStage].filter(
-    (key) => key !== null,
-  );
+  const left = [settings.ask ? null : askStage, settings.result ? null : resultStage];
+  const omitted = [...process.omitted, ...left.filter((key) => key !== null)];
   const stages = process.stages
     .filter(({ key }) => !omitted.includes(key))
     .map((stage) => configureStage(stage, settings));

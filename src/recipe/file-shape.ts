@@ -44,6 +44,7 @@ export type ProcessFile = {
   readonly ask_stage?: string;
   readonly result_stage?: string;
   readonly depth?: Depth;
+  readonly omitted?: readonly string[];
 };
 
 export type InputFile = {

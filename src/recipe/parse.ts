@@ -52,7 +52,7 @@ export function parseSoundStages(files: RecipeFiles): Parsed<Process> {
     askStage: raw.ask_stage ?? null,
     resultStage: raw.result_stage ?? null,
     depth: raw.depth ?? 'standard',
-    omitted: [],
+    omitted: raw.omitted ?? [],
   };
   return { value: process, ...found };
 }

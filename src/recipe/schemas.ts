@@ -162,6 +162,10 @@ export const PROCESS_SCHEMA: JsonSchema = {
       ask_stage: key('Stage that asks the requester first; runs with --ask.'),
       result_stage: key('Stage that writes the result; left out with --no-result.'),
       depth: { ...choice(DEPTHS, 'How much is written; --depth sets it.'), default: 'standard' },
+      omitted: list(
+        key('Key of a stage.'),
+        'Stages left out; optional inputs may still name them.',
+      ),
     },
     ['key', 'name', 'stages'],
     'A process: stages in order.',

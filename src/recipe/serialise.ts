@@ -59,6 +59,7 @@ export function processFile(process: Process): ProcessFile {
     ...(process.askStage === null ? {} : { ask_stage: process.askStage }),
     ...(process.resultStage === null ? {} : { result_stage: process.resultStage }),
     ...(process.depth === 'standard' ? {} : { depth: process.depth }),
+    ...(process.omitted.length === 0 ? {} : { omitted: process.omitted }),
   };
 }
 

@@ -10,12 +10,20 @@ type Call = {
   readonly answer: string;
   readonly finish: string;
   readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly usage_estimated: boolean;
+  readonly cost: number | null;
 };
 
 /** Every answered call of a session by the chain that it belongs to, in order. */
 export async function readCalls(tx: Transaction, session: SessionView) {
   const rows = await tx.query<Call>(
-    `select c.chain_id, p.body as prompt, a.body as answer, m.finish_reason as finish, m.model
+    `select c.chain_id, p.body as prompt, a.body as answer, m.finish_reason as finish, m.model,
+       m.input_tokens, m.output_tokens, m.cached_input_tokens, m.usage_estimated,
+       (case m.origin when 'recording' then m.recorded_cost_micros else m.cost_micros end)::float8
+         as cost
      from model_calls m
      join contributions c on c.tenant_id = m.tenant_id and c.id = m.contribution_id
      join blobs a on a.tenant_id = c.tenant_id and a.hash = c.blob_hash
@@ -26,12 +34,33 @@ export async function readCalls(tx: Transaction, session: SessionView) {
   return Map.groupBy(rows, (row) => row.chain_id);
 }
 
-/** The prompt and the answer of every call that went into a document, as they were. */
-export function addCalls(files: Map<string, string>, calls: readonly Call[], work: Work): void {
-  for (const [index, { prompt, answer, model, finish }] of calls.entries()) {
+/**
+ * The prompt and the answer of every call that went into a document, as they were. `about` are the
+ * numbers of the lanes whose work it responds to.
+ */
+export function addCalls(
+  files: Map<string, string>,
+  calls: readonly Call[],
+  work: Work,
+  about: readonly number[],
+): void {
+  for (const [index, call] of calls.entries()) {
     const continuation = index === 0 ? null : index;
-    files.set(constructPath({ kind: 'prompt', continuation, ...work }), formatPrompt(prompt));
-    const raw = `${JSON.stringify({ model, finish, text: answer }, null, 2)}\n`;
+    files.set(constructPath({ kind: 'prompt', continuation, ...work }), formatPrompt(call.prompt));
+    const answer = {
+      model: call.model,
+      ...(about.length > 0 && { about }),
+      finish: call.finish,
+      usage: {
+        inputTokens: call.input_tokens,
+        outputTokens: call.output_tokens,
+        cachedInputTokens: call.cached_input_tokens,
+        estimated: call.usage_estimated,
+      },
+      costUsd: call.cost === null ? null : call.cost / 1e6,
+      text: call.answer,
+    };
+    const raw = `${JSON.stringify(answer, null, 2)}\n`;
     files.set(constructPath({ kind: 'raw_response', continuation, ...work }), raw);
   }
 }

@@ -1,13 +1,15 @@
 import type { Transaction } from '../db/database.ts';
+import { nameAuthors } from '../documents/authors.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
+import { processToFiles } from '../recipe/serialise.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
-import { addFeedbackFiles } from './export-feedback.ts';
+import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
@@ -30,6 +32,10 @@ export type ExportedDocument = {
   readonly dataPath: string;
   /** What its calls cost; null where a price is unknown. */
   readonly costUsd: number | null;
+  /** What they cost in the run whose answers were replayed; null where none was. */
+  readonly recordedCostUsd: number | null;
+  /** Whether the offline author wrote it, and not the participant's model. */
+  readonly isOffline: boolean;
   /** What it was written without. */
   readonly missing: readonly Loss[];
 };
@@ -60,6 +66,8 @@ export type DocumentRow = {
   responding_lane_id: string | null;
   chain_id: string | null;
   cost_micros: number | null;
+  recorded_cost_micros: number | null;
+  is_offline: boolean;
 };
 
 /**
@@ -73,9 +81,9 @@ export async function exportSession(
   const files = new Map<string, string>();
   const others = await readSiblings(tx, session);
   for (const other of others) await addDebate(tx, other, files);
-  const { rows, documents } = await addDebate(tx, session, files);
+  const { rows, documents, feedback } = await addDebate(tx, session, files);
   const missing = await readMissing(tx, session, documents);
-  await addProject(tx, session, others, files, missing);
+  await addProject(tx, session, others, files, { missing, feedback });
   const questions = await readQuestions(tx, session);
   const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
   const folder = {
@@ -131,11 +139,20 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
     };
     documents.push(addDocument(files, session, row, work));
     works.set(row.id, work);
-    addCalls(files, calls.get(row.chain_id ?? '') ?? [], work);
+    const about = lanesAbout(session, row, origins).map(({ ordinal }) => ordinal);
+    addCalls(files, calls.get(row.chain_id ?? '') ?? [], work, about);
   }
   markReplaced(session, documents, files);
-  await addFeedbackFiles(tx, session, works, files);
-  return { rows, documents };
+  addRecipe(session, files);
+  const feedback = await addFeedbackFiles(tx, session, works, files);
+  return { rows, documents, feedback };
+}
+
+/** The recipe as the session followed it: a replay needs no other, and a person can change it. */
+function addRecipe({ id, process }: SessionView, files: Map<string, string>): void {
+  for (const [name, text] of processToFiles(process)) {
+    files.set(constructPath({ kind: 'recipe', session: id.slice(-12), name }), text);
+  }
 }
 
 function addDocument(
@@ -166,10 +183,14 @@ function addDocument(
     version: row.version,
     path: path ?? null,
     dataPath,
-    costUsd: row.cost_micros === null ? null : row.cost_micros / 1e6,
+    costUsd: toUsd(row.cost_micros),
+    recordedCostUsd: toUsd(row.recorded_cost_micros),
+    isOffline: row.is_offline,
     missing: row.missing,
   };
 }
+
+const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1e6);
 
 /** What was lost in this pass, and what its documents say that they were written without. */
 async function readMissing(
@@ -208,12 +229,15 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
        b.body as markdown,
        j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
        -- What code makes has no calls and costs nothing.
-       case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros
+       case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,
+       c.recorded as recorded_cost_micros, coalesce(c.offline, false) as is_offline
      from documents d
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
      left join (
        select k.chain_id, sum(m.cost_micros)::float8 as cost,
+         sum(m.recorded_cost_micros)::float8 as recorded,
+         bool_or(m.origin = 'offline' and m.contribution_id is not null) as offline,
          bool_and(m.cost_micros is not null or m.status = 'failed') as known
        from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id
        where m.session_id = $1 group by k.chain_id
@@ -224,15 +248,20 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   );
 }
 
-/** A slash would make a folder. */
-const nameModel = ({ model }: SessionLane): string => model.replaceAll('/', '-');
+function authorOf({ lanes }: SessionView, laneId: string): Author {
+  const at = lanes.findIndex(({ id }) => id === laneId);
+  return nameAuthors(lanes.map(({ model }) => model))[at]!;
+}
 
-/** The same model may take part twice; its second lane is its copy 2, as for `a/b` and `a-b`. */
-function authorOf(session: SessionView, laneId: string): Author {
-  const lane = laneOf(session, laneId);
-  const model = nameModel(lane);
-  const same = session.lanes.filter((one) => nameModel(one) === model);
-  return { model, copy: same.indexOf(lane) + 1 };
+/** The lane on whose proposal a document is, then the one whose responses it merges with it. */
+function lanesAbout(
+  { lanes }: SessionView,
+  { source_group, responding_lane_id }: DocumentRow,
+  origins: ReadonlyMap<string | null, string>,
+): SessionLane[] {
+  const origin = lanes.find(({ id }) => id === origins.get(source_group));
+  const responding = lanes.find(({ id }) => id === responding_lane_id);
+  return origin ? [origin, ...(responding ? [responding] : [])] : [];
 }
 
 /** Where a lane makes a document more than once in a stage, the name says on what. */
@@ -261,7 +290,7 @@ async function addProject(
   session: SessionView,
   others: readonly SessionView[],
   files: Map<string, string>,
-  missing: readonly Loss[],
+  { missing, feedback }: { missing: readonly Loss[]; feedback: readonly FeedbackRecord[] },
 ) {
   const { projectId, process } = session;
   const { name, domain, brief_hash, overlay } = await tx.queryOne<{
@@ -276,9 +305,11 @@ async function addProject(
     session: settingsOf(session),
     otherSessions: others.map(settingsOf),
     process: process.key,
+    run: describeRun(session),
     models: session.lanes.map(({ ordinal, model }) => ({ lane: ordinal, model })),
     degraded: missing.length > 0,
     missing,
+    feedback,
   };
   const path = constructPath({ kind: 'project_settings' });
   files.set(path, `${JSON.stringify(settings, null, 2)}\n`);
@@ -293,6 +324,20 @@ async function addProject(
     const text = await readBlob(tx, resource.blob_hash);
     files.set(constructPath({ kind: 'general_resource', name }), text);
   }
+}
+
+/** What the person who started the run had decided about its process. */
+function describeRun({ process, lanes, writerLaneId }: SessionView) {
+  const isShort = process.stages.every(({ steps }) =>
+    steps.every(({ alone, compute, skip }) => alone === 'run' || compute !== null || skip),
+  );
+  return {
+    depth: process.depth,
+    ask: process.askStage !== null,
+    result: process.resultStage !== null,
+    shortcuts: lanes.length > 1 || isShort,
+    writer: lanes.find(({ id }) => id === writerLaneId)?.ordinal ?? null,
+  };
 }
 
 const settingsOf = ({ id, iteration, status, awaiting, untilStage, overlay }: SessionView) => ({

@@ -7,7 +7,7 @@ import type { DocumentRow, ExportedDocument } from './export.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
 import type { Question } from './questions.ts';
-import type { SessionView } from './read.ts';
+import type { SessionLane, SessionView } from './read.ts';
 import { describeQuestions } from './readme-questions.ts';
 import { describeStanding } from './standing.ts';
 import { viewVote } from './vote-view.ts';
@@ -90,9 +90,6 @@ function origin(session: SessionView, { documents }: SessionMade): string[] {
   const vote = viewVote(session);
   const chosen = lanes.find((lane) => lane.id === chosenLaneId);
   const names = lanes.map(({ ordinal, model }) => `lane ${ordinal} \`${model}\``).join(', ');
-  const costs = documents.map(({ costUsd }) => costUsd);
-  const sum = costs.reduce<number>((total, cost) => total + (cost ?? 0), 0);
-  const unknown = costs.includes(null) ? ', without those of unknown price' : '';
   const choice = chosen &&
     chosenBy && { lane: chosen.ordinal, model: `\`${chosen.model}\``, by: chosenBy };
   return [
@@ -102,11 +99,37 @@ function origin(session: SessionView, { documents }: SessionMade): string[] {
     ...(lanes.some(({ model }) => model.startsWith('offline/'))
       ? ['', '**No language model wrote the documents of the offline participants.**']
       : []),
+    ...(lanes.some(isReplayed) ? ['', tellReplay(session, documents)] : []),
     ...(choice ? ['', tellChoice(choice, vote, lanes.length)] : []),
-    ...(costs.length > 0 ? ['', `The documents cost $${sum.toFixed(4)} to write${unknown}.`] : []),
+    ...(documents.length > 0 ? ['', tellCost(session, documents)] : []),
     '',
     ...(vote ? ['## How the lanes voted', '', ...describeVote(vote), ''] : []),
   ];
+}
+
+const isReplayed = ({ model }: SessionLane): boolean => model.startsWith('recorded/');
+
+/** That the answers are those of an earlier run, and what was not among them. */
+function tellReplay({ lanes }: SessionView, documents: readonly ExportedDocument[]): string {
+  const filled = documents.filter(({ isOffline, lane }) => isOffline && isReplayed(lane));
+  const names = filled.map(({ stage, key, lane }) => `${stage}/${key}@${lane.ordinal}`);
+  const told =
+    '**The answers are recorded:** models gave them in an earlier run, and this run replayed them.';
+  const rest = `The offline author, which is no language model, wrote what was not recorded: ${names.join(', ')}.`;
+  const others = lanes.every(isReplayed) ? '' : ' Participants without `recorded/` wrote anew.';
+  return `${told}${others}${names.length > 0 ? ` ${rest}` : ''}`;
+}
+
+const add = (costs: readonly (number | null)[]): string =>
+  `$${costs.reduce<number>((total, cost) => total + (cost ?? 0), 0).toFixed(4)}`;
+
+function tellCost({ lanes }: SessionView, documents: readonly ExportedDocument[]): string {
+  const costs = documents.map(({ costUsd }) => costUsd);
+  const now = `The documents cost ${add(costs)} to write`;
+  const unknown = costs.includes(null) ? ', without those of unknown price' : '';
+  if (!lanes.some(isReplayed)) return `${now}${unknown}.`;
+  const then = add(documents.map(({ recordedCostUsd }) => recordedCostUsd));
+  return `The documents cost ${then} to write when they were recorded, at the prices of that time. The replay cost ${add(costs)}${unknown}.`;
 }
 
 /** The list of everything that the pass has made, stage by stage. */

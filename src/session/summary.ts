@@ -58,7 +58,11 @@ export type RunResult = {
     readonly cachedInputTokens: number;
     /** Null where the price of a model is unknown. */
     readonly costUsd: number | null;
+    /** What replayed answers cost when they were recorded; null where none was replayed. */
+    readonly recordedCostUsd: number | null;
   };
+  /** How many answers came from where: a model, a recorded run, the offline author. */
+  readonly answers: Readonly<Record<'model' | 'recording' | 'offline', number>>;
   /** Whether the run went on without documents that it should have. */
   readonly degraded: boolean;
   readonly missing: readonly Loss[];
@@ -73,19 +77,7 @@ export async function summarise(
   { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
   folder: string | undefined,
 ): Promise<RunResult> {
-  const usage = await tx.queryOne<
-    Record<'calls' | 'input' | 'output' | 'cached', number> & {
-      cost: number | null;
-    }
-  >(
-    `select count(*) as calls, coalesce(sum(input_tokens), 0)::float8 as input,
-       coalesce(sum(output_tokens), 0)::float8 as output,
-       coalesce(sum(cached_input_tokens), 0)::float8 as cached,
-       case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
-         else coalesce(sum(cost_micros), 0)::float8 end as cost
-     from model_calls where session_id = $1`,
-    [session.id],
-  );
+  const usage = await readUsage(tx, session);
   const failures = await tx.query<{ message: string }>(
     `select distinct coalesce(l.model || ', ', '') || coalesce(j.step_key || ': ', '')
        || (j.error->>'message') || ' (' || (j.error->>'code') || ')' as message
@@ -126,14 +118,38 @@ export async function summarise(
       inputTokens: usage.input,
       outputTokens: usage.output,
       cachedInputTokens: usage.cached,
-      costUsd: usage.cost === null ? null : usage.cost / 1e6,
+      costUsd: toUsd(usage.cost),
+      recordedCostUsd: toUsd(usage.recorded),
     },
+    answers: { model: usage.model, recording: usage.recording, offline: usage.offline },
     degraded: missing.length > 0,
     missing,
     missingText: describeMissing(session, missing),
     failures: failures.map(({ message }) => message),
   };
 }
+
+/** What the calls of a session used and cost, and how many answers came from where. */
+function readUsage(tx: Transaction, session: SessionView) {
+  return tx.queryOne<
+    Record<'calls' | 'input' | 'output' | 'cached' | 'model' | 'recording' | 'offline', number> &
+      Record<'cost' | 'recorded', number | null>
+  >(
+    `select count(*) as calls, coalesce(sum(input_tokens), 0)::float8 as input,
+       coalesce(sum(output_tokens), 0)::float8 as output,
+       coalesce(sum(cached_input_tokens), 0)::float8 as cached,
+       case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
+         else coalesce(sum(cost_micros), 0)::float8 end as cost,
+       sum(recorded_cost_micros)::float8 as recorded,
+       count(contribution_id) filter (where origin = 'model') as model,
+       count(contribution_id) filter (where origin = 'recording') as recording,
+       count(contribution_id) filter (where origin = 'offline') as offline
+     from model_calls where session_id = $1`,
+    [session.id],
+  );
+}
+
+const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1e6);
 
 /** Null where the run does not rest behind the stage that asks the requester. */
 async function countOpen(tx: Transaction, session: SessionView): Promise<number | null> {
