@@ -52,6 +52,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'jobs',
     'db',
   ],
+  replay: ['catalogue', 'recipe', 'models', 'documents', 'session', 'db'],
   eval: ['documents', 'generation', 'jobs', 'models', 'recipe'],
 };
 /** The faces may import every room but each other. */

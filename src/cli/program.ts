@@ -11,6 +11,7 @@ import { noticesCommand } from './notices.ts';
 import { reportFailure, tell } from './output.ts';
 import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
+import { replayCommand } from './replay.ts';
 import { approveCommand, iterateCommand, resumeCommand } from './resume.ts';
 import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
@@ -49,6 +50,7 @@ function createProgram(): Command {
     .addCommand(runCommand())
     .addCommand(estimateCommand())
     .addCommand(resumeCommand())
+    .addCommand(replayCommand())
     .addCommand(pauseCommand())
     .addCommand(cancelCommand())
     .addCommand(listCommand())

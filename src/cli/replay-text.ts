@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeDocument } from '../recipe/contract.ts';
+import type { DocumentRef, Process } from '../recipe/types.ts';
+import type { RecordedRun } from '../replay/read-recorded-run.ts';
+import type { RunResult } from '../session/summary.ts';
+
+/** What is replayed, before it begins. */
+export function describeRecording({ settings, recording }: RecordedRun, process: string): string[] {
+  const models = settings.models.map(({ model }) => model).join(' and ');
+  return [
+    `Replaying ${recording.place}: ${process} on "${settings.project.name}" with ${models}.`,
+    'The answers are recorded: no model is called now, and nothing is charged.',
+  ];
+}
+
+/** What came of a replay: the stages, the vote, what it cost then, and what to open first. */
+export function describeReplay(
+  result: RunResult,
+  process: Process,
+  out: string | undefined,
+): string[] {
+  const rendered = result.documents.filter(({ path }) => path !== null);
+  const widest = Math.max(...process.stages.map(({ name }) => name.length));
+  const rows = process.stages.map(({ key, name }) => {
+    const count = rendered.filter(({ stage }) => stage === key).length;
+    return `  ${name.padEnd(widest)}  ${count} documents`;
+  });
+  return [
+    `${result.status}: ${result.answers.recording} recorded answers, ${rendered.length} documents.`,
+    ...describeFilled(result),
+    '',
+    ...rows,
+    '',
+    ...describeVote(result),
+    describeCost(result),
+    ...(out ? ['', 'Open first:', ...describeFolder(result, process, out)] : []),
+  ];
+}
+
+function describeFilled({ answers: { offline } }: RunResult): string[] {
+  const count = offline === 1 ? '1 answer was' : `${offline} answers were`;
+  const who = 'the offline author, which is no language model, wrote instead';
+  return offline === 0 ? [] : [`${count} not recorded; ${who}.`];
+}
+
+function describeVote({ vote, chosen }: RunResult): string[] {
+  const ballots = (vote?.ballots ?? []).map(({ lane, ranking, problem }) =>
+    problem === null
+      ? `  lane ${lane} ranks lane ${ranking.join(', then lane ')}`
+      : `  lane ${lane}: the ballot could not be read (${problem})`,
+  );
+  return [
+    ...(ballots.length > 0 ? ['Blind ballots:', ...ballots] : []),
+    ...(chosen ? [chosen.text, ''] : []),
+  ];
+}
+
+const count = (tokens: number): string => tokens.toLocaleString('en');
+
+function describeCost({ usage }: RunResult): string {
+  const { inputTokens, outputTokens, recordedCostUsd: cost } = usage;
+  const tokens = `${count(inputTokens)} tokens read and ${count(outputTokens)} written`;
+  const then = cost === null ? 'at unknown prices' : `$${cost.toFixed(2)} at the prices of then`;
+  return `The recorded run: ${tokens}, ${then}. This replay: nothing.`;
+}
+
+/** The first page, the folders of the result, the work items, and the list of the whole debate. */
+function describeFolder({ session }: RunResult, process: Process, out: string): string[] {
+  const folders = Map.groupBy(process.results, ({ folder }) => folder);
+  const results = [...folders].flatMap(([folder, refs]) =>
+    folder === null ? [] : [[folder, refs.map((ref) => titleOf(process, ref)).join(', ')]],
+  );
+  const places = [
+    ['project_readme.md', 'the first page: read this before anything else'],
+    ...results,
+    ['Pending', 'the work to be done, a file for each piece'],
+    [join(`session_${session.slice(-12)}`, 'contents.md'), 'the whole debate behind the result'],
+  ];
+  const there = places.filter(([path]) => existsSync(join(out, path!)));
+  const widest = Math.max(...there.map(([path]) => path!.length));
+  return there.map(([path, about]) => `  ${join(out, path!.padEnd(widest))}  ${about}`);
+}
+
+function titleOf({ stages }: Process, { stage: stageKey, documentKey }: DocumentRef): string {
+  const stage = stages.find(({ key }) => key === stageKey)!;
+  const step = stage.steps.find(({ output }) => output.documentKey === documentKey)!;
+  return describeDocument(stage, step).title;
+}

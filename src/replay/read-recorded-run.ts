@@ -1,0 +1,127 @@
+import { readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { findRecipe } from '../catalogue/recipe-folders.ts';
+import { constructPath, deconstructPath } from '../documents/paths.ts';
+import type { Recording } from '../models/recorded/recording.ts';
+import { explain, readTextFile, readTextFolder } from '../platform/folders.ts';
+import { configureProcess } from '../recipe/configure-process.ts';
+import type { Process } from '../recipe/types.ts';
+import { loadProcess } from '../recipe/validate.ts';
+import type { NewResource, NewRun } from '../session/start.ts';
+import { readAnswers } from './read-answers.ts';
+import { invalidRecording, parseSettings, type RecordedSettings } from './settings.ts';
+
+/** The longest answer that a provider may give has a million characters. */
+const LIMITS = { maxFileBytes: 16_000_000, maxFolderBytes: 0, maxFiles: 0 };
+const MOST_ANSWERS = 20_000;
+
+/** An exported run: what it began with, and what its participants answered. */
+export type RecordedRun = {
+  readonly settings: RecordedSettings;
+  readonly brief: string;
+  readonly resources: readonly NewResource[];
+  /** The stages that it went through. */
+  readonly stages: ReadonlySet<string>;
+  readonly recording: Recording;
+  /** The recipe that it followed; null in folders of earlier releases. */
+  readonly process: Process | null;
+};
+
+/** Reads the folder that a run has left. */
+export async function readRecordedRun(folder: string): Promise<RecordedRun> {
+  const read = (path: string): Promise<string> => readTextFile(join(folder, path), LIMITS);
+  const paths = await listFiles(folder);
+  const settingsPath = constructPath({ kind: 'project_settings' });
+  if (!paths.includes(settingsPath)) {
+    throw invalidRecording(folder, `it has no ${settingsPath}.`);
+  }
+  const settings = parseSettings(folder, await read(settingsPath));
+  const own = `session_${settings.session.id.slice(-12)}/`;
+  const answers = paths.filter((path) => path.startsWith(own) && path.includes('/raw_responses/'));
+  if (answers.length === 0) throw invalidRecording(folder, `${own} holds no answers.`);
+  if (answers.length > MOST_ANSWERS) {
+    throw invalidRecording(folder, `it holds more than ${MOST_ANSWERS} answers.`);
+  }
+  const texts = new Map<string, string>();
+  for (const path of answers) texts.set(path, await read(path));
+  const models = settings.models.map(({ model }) => model);
+  const recipe = `${own}recipe`;
+  const isOwn = paths.includes(`${recipe}/process.yaml`);
+  const resources = paths.filter((path) => path.startsWith('general_resource/'));
+  return {
+    settings,
+    brief: await read(constructPath({ kind: 'user_prompt', name: settings.project.name })),
+    resources: await Promise.all(resources.map(async (path) => toResource(path, await read(path)))),
+    stages: new Set(answers.flatMap(stageOf)),
+    recording: readAnswers(folder, texts, models),
+    process: isOwn ? loadProcess(await readTextFolder(join(folder, recipe))) : null,
+  };
+}
+
+/** Links are not followed; reading one that is named is refused. */
+async function listFiles(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder, { recursive: true });
+    return names.map((name) => name.split(sep).join('/')).toSorted();
+  } catch (thrown) {
+    throw explain(thrown, folder);
+  }
+}
+
+function stageOf(path: string): string[] {
+  const identity = deconstructPath(path);
+  return 'stage' in identity ? [identity.stage] : [];
+}
+
+function toResource(path: string, text: string): NewResource {
+  const identity = deconstructPath(path);
+  const name = identity.kind === 'general_resource' ? identity.name : path;
+  const [kind = '', ...rest] = name.split('/');
+  return { kind, name: rest.join('/'), text };
+}
+
+/** The run once more: the same participants, brief and material, with its recipe or another. */
+export async function planReplay(
+  recorded: RecordedRun,
+  recipe: string | undefined,
+): Promise<NewRun> {
+  const { settings, brief, resources } = recorded;
+  const { project, session, run, models, feedback } = settings;
+  const own = recipe === undefined ? recorded.process : null;
+  return {
+    name: project.name,
+    domain: project.domain,
+    projectOverlay: project.overlay,
+    overlay: session.overlay,
+    brief,
+    resources,
+    process: own ?? (await configureRecipe(recorded, recipe)),
+    models: models.map(({ model }) => asRecorded(model)),
+    // A run that people steered rests where they did, and is steered by what they said.
+    reviewStages: feedback.some(({ iteration, readBy }) => readBy?.iteration === iteration),
+    allowDegraded: settings.degraded,
+    untilStage: session.until,
+    writer: run?.writer ?? null,
+  };
+}
+
+/** Another recipe with what was decided about the recorded run. */
+async function configureRecipe(
+  { settings: { run, models, process: key }, stages }: RecordedRun,
+  recipe = key,
+): Promise<Process> {
+  const { folder } = await findRecipe(recipe);
+  const process = loadProcess(await readTextFolder(folder));
+  const isLeftOut = (stage: string | null): boolean => stage !== null && !stages.has(stage);
+  return configureProcess(process, {
+    depth: run?.depth ?? 'standard',
+    ask: run?.ask ?? !isLeftOut(process.askStage),
+    result: run?.result ?? !isLeftOut(process.resultStage),
+    shortcuts: run?.shortcuts ?? true,
+    laneCount: models.length,
+  });
+}
+
+/** A replay of a replay has the same participants as its original. */
+const asRecorded = (model: string): string =>
+  model.startsWith('recorded/') ? model : `recorded/${model}`;

@@ -1,0 +1,206 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createModelProvider } from '../../src/models/provider.ts';
+import type { RecordingConfig } from '../../src/models/recorded/recording.ts';
+import type { ModelProvider } from '../../src/models/types.ts';
+import { sleep } from '../../src/platform/clock.ts';
+import { writeTextFolder } from '../../src/platform/folders.ts';
+import { goOnAsRecorded } from '../../src/replay/go-on-as-recorded.ts';
+import { planReplay, readRecordedRun } from '../../src/replay/read-recorded-run.ts';
+import { approveStage, iterateSession } from '../../src/session/advance.ts';
+import { addFeedback } from '../../src/session/feedback.ts';
+import { startRun } from '../../src/session/start.ts';
+import { summarise } from '../../src/session/summary.ts';
+import { chanceOf } from '../simulation/random.ts';
+import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
+import { CONFIG, debate, type Place, textsOf, work, writer } from './record.ts';
+
+let place: Place;
+let recorded: Awaited<ReturnType<typeof record>>;
+
+beforeAll(async () => {
+  const database = await openTestStore('embedded');
+  place = { database, tenantId: (await newTenant(database)).tenantId };
+  recorded = await record();
+});
+
+const NEW = { name: 'Bread', brief: 'Pre-orders for a bakery.', process: debate() };
+
+/** A run of two passes in which a person spoke twice. */
+async function record() {
+  const { database, tenantId } = place;
+  const models = ['compatible/a', 'compatible/b'];
+  const started = { ...NEW, models, reviewStages: true };
+  const { sessionId } = await startRun(database, tenantId, started);
+  const say = (text: string, document: string | null = null) =>
+    database.asTenant(tenantId, (tx) =>
+      addFeedback(tx, sessionId, { stageKey: 'propose', document, text }),
+    );
+  const go = () => work(place, sessionId, { provider: writer, config: CONFIG });
+  await go();
+  await say('Mind the counter.', 'case@2');
+  await approveStage(database, tenantId, sessionId);
+  await go();
+  await approveStage(database, tenantId, sessionId);
+  await go();
+  await say('Be shorter.');
+  await iterateSession(database, tenantId, sessionId);
+  for (const _ of ['propose', 'review']) {
+    await go();
+    await approveStage(database, tenantId, sessionId);
+  }
+  return go();
+}
+
+async function save(files: ReadonlyMap<string, string>): Promise<string> {
+  const out = join(await temporaryFolder(), 'run');
+  await writeTextFolder(out, files);
+  return out;
+}
+
+type Way = Partial<Pick<RecordingConfig, 'fill'>> & {
+  readonly recipe?: string;
+  readonly around?: (provider: ModelProvider) => ModelProvider;
+};
+
+async function replay(from: string, { fill = null, recipe, around = (one) => one }: Way = {}) {
+  const { database, tenantId } = place;
+  const run = await readRecordedRun(from);
+  const config = { ...CONFIG, recording: { recording: run.recording, pace: 0, fill } };
+  const provider = around(createModelProvider(config));
+  const planned = await planReplay(run, recipe);
+  const { sessionId } = await startRun(database, tenantId, planned);
+  let left = await work(place, sessionId, { provider, config });
+  while (await goOnAsRecorded(database, tenantId, sessionId, run.settings)) {
+    left = await work(place, sessionId, { provider, config });
+  }
+  const result = await database.asTenant(tenantId, (tx) =>
+    summarise(tx, left.session, left, undefined),
+  );
+  return { ...left, result };
+}
+
+/** Answers late, and each time in another order. */
+function late(seed: number): (provider: ModelProvider) => ModelProvider {
+  const chance = chanceOf(seed);
+  return (provider) => ({
+    async generate(request, options) {
+      await sleep(chance.between(0, 40));
+      return provider.generate(request, options);
+    },
+  });
+}
+
+describe('a replay', () => {
+  let again: Awaited<ReturnType<typeof replay>>;
+  beforeAll(async () => {
+    again = await replay(await save(recorded.files), { around: late(1) });
+  });
+
+  test('leaves the documents of the recorded run, in whatever order its requests arrive', () => {
+    const texts = textsOf(recorded.files);
+    expect(Object.keys(texts)).toHaveLength(2 * (2 + 4 + 8));
+    expect(new Set(Object.values(texts)).size).toBe(2 * (2 + 4 + 8));
+    expect(textsOf(again.files)).toEqual(texts);
+  });
+
+  test('goes on with answers that were cut as they went on', () => {
+    const cut = [...again.files.keys()].filter((path) => /continuation_\d+_raw/.test(path));
+    expect(cut.filter((path) => path.includes('iteration_1/1_propose/'))).toHaveLength(2);
+  });
+
+  test('says what people said, where they said it', () => {
+    expect(settingsOf(recorded.files)).toMatchObject({
+      feedback: [
+        { text: 'Mind the counter.', readBy: { stage: 'review', iteration: 1 } },
+        { text: 'Be shorter.', readBy: { stage: 'propose', iteration: 2 } },
+      ],
+    });
+    const { feedback } = settingsOf(recorded.files);
+    expect(settingsOf(again.files)).toMatchObject({ feedback });
+  });
+
+  test('costs nothing, and tells what the answers cost then', () => {
+    const { result, files } = again;
+    const before = recorded.documents.reduce((sum, { costUsd }) => sum + costUsd!, 0);
+    expect(before).toBeGreaterThan(0);
+    expect(result.usage.costUsd).toBe(0);
+    expect(result.usage.recordedCostUsd).toBeCloseTo(before, 6);
+    expect(result.answers).toEqual({ model: 0, recording: result.calls, offline: 0 });
+    const readme = files.get('project_readme.md')!;
+    expect(readme).toContain('**The answers are recorded:**');
+    expect(readme).toContain(`$${before.toFixed(4)} to write when they were recorded`);
+    const [, answer] = [...files].find(([path]) => path.includes('/raw_responses/'))!;
+    expect(JSON.parse(answer).costUsd).toBeGreaterThan(0);
+  });
+
+  test('renders the answers anew with a changed template', async () => {
+    const own = `session_${recorded.session.id.slice(-12)}/recipe/`;
+    const recipe = [...recorded.files]
+      .filter(([path]) => path.startsWith(own))
+      .map(([path, text]): [string, string] => [path.slice(own.length), text]);
+    const changed = recipe.map(([path, text]): [string, string] =>
+      path.startsWith('merge/templates/') ? [path, `# Merged\n\n${text}`] : [path, text],
+    );
+    const { files } = await replay(await save(onePass()), { recipe: await save(new Map(changed)) });
+    const before = textsOf(recorded.files);
+    const texts = Object.entries(textsOf(files));
+    expect(texts).toHaveLength(2 + 4 + 8);
+    for (const [path, text] of texts) {
+      const isMerge = path.includes('3_merge');
+      expect(text, path).toBe(isMerge ? `# Merged\n\n${before[path]}` : before[path]);
+    }
+  });
+});
+
+type Settings = { readonly session: object; readonly feedback: readonly object[] };
+
+const settingsOf = (files: ReadonlyMap<string, string>): Settings =>
+  JSON.parse(files.get('project_settings.json')!);
+
+/** The recorded run as if it had ended with its first pass, and nobody had said anything. */
+function onePass(): Map<string, string> {
+  const { session, ...rest } = settingsOf(recorded.files);
+  const settings = { ...rest, session: { ...session, iteration: 1 }, feedback: [] };
+  return new Map([...recorded.files, ['project_settings.json', JSON.stringify(settings)]]);
+}
+
+describe('an answer that is not in the folder', () => {
+  const isLost = (path: string): boolean =>
+    path.includes('/2_review/raw') && path.includes('-b_critiquing_compatible-a');
+
+  const incomplete = () => save(new Map([...onePass()].filter(([path]) => !isLost(path))));
+
+  test('is named with its stage, document and participant', async () => {
+    const { session, result } = await replay(await incomplete());
+    expect(session.status).toBe('failed');
+    expect(result.failures).toContainEqual(
+      expect.stringMatching(
+        /review\/critique of participant 2 on 1, pass 1, call 1 .*--fill.*\(answer_not_recorded\)$/,
+      ),
+    );
+  });
+
+  test('is written by the offline author where that is asked for, and said so', async () => {
+    const { files, result } = await replay(await incomplete(), { fill: 'offline' });
+    expect(result.status).toBe('completed');
+    expect(result.answers.offline).toBe(1);
+    const before = textsOf(recorded.files);
+    const other = Object.entries(textsOf(files)).filter(([path, text]) => before[path] !== text);
+    expect(other.map(([path]) => path)).toEqual([
+      expect.stringContaining('compatible-b_critiquing_compatible-a_1_critique.md'),
+    ]);
+    expect(other[0]![1]).toContain('No language model wrote this document');
+    expect(files.get('project_readme.md')).toContain('what was not recorded: review/critique@2.');
+  });
+});
+
+test('a folder that no run has left is refused', async () => {
+  const empty = await save(new Map([['notes.md', 'Bread.']]));
+  await expect(readRecordedRun(empty)).rejects.toMatchObject({ code: 'recording_invalid' });
+  const torn = await save(new Map([['project_settings.json', '{"project":']]));
+  await expect(readRecordedRun(torn)).rejects.toMatchObject({ code: 'recording_invalid' });
+  await expect(readRecordedRun(join(empty, 'none'))).rejects.toMatchObject({
+    code: 'folder_unusable',
+  });
+});
