@@ -1,28 +1,39 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { readTextFolder } from '../src/platform/folders.ts';
+import { textsOf } from './replay/record.ts';
 import { runDialectic, spawnDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
-test('demo runs the whole process and says what to open next', async () => {
+test('demo replays the recorded debate and says what to open first', async () => {
   const out = join(await temporaryFolder(), 'out');
-  const { code, stdout, stderr } = await spawnDialectic(['demo', '--out', out]).ended;
+  const demo = ['demo', '--pace', '0', '--out', out];
+  const { code, stdout, stderr } = await spawnDialectic(demo).ended;
   expect(code, stderr).toBe(0);
-  expect(stdout).toMatch(/: 1\d\d calls, 64 documents/);
-  expect(stderr).toContain('no language model');
-  const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
-  expect(readme).toContain('[Requirements](decide/requirements.md)');
-  expect(readme).toContain('## Changed by the debate');
-  expect(stdout).toMatch(/chosen by the participants' rankings|the rankings tie/);
+  expect(stderr).toContain('The answers are recorded: no model is called now');
+  expect(stdout).toMatch(/: \d+ recorded answers, \d+ documents/);
+  expect(stdout).toMatch(/Blind ballots:\n {2}lane 1 ranks lane \d, then lane \d\n/);
   expect(stdout).toContain('2 of 2 ballots counted.');
-  expect(readme).toMatch(/\| 1 `offline\/builder` \| .* \| lane \d, lane \d \| \d \| yes \|/);
+  expect(stdout).toMatch(/\$\d+\.\d\d at the prices of then\. This replay: nothing\./);
+  expect(stdout).toContain(join(out, 'project_readme.md'));
+  const files = await readTextFolder(out);
+  const example = fileURLToPath(new URL('../examples/bakery-plan', import.meta.url));
+  expect(textsOf(files)).toEqual(textsOf(await readTextFolder(example)));
+  const readme = files.get('project_readme.md')!;
+  expect(readme).toContain('**The answers are recorded:**');
+  expect(readme).not.toContain('No language model');
   for (const [, path] of readme.matchAll(/\]\(([^)]+)\)/g)) {
     expect(existsSync(join(out, decodeURI(path!))), path).toBe(true);
   }
-  expect((await readdir(join(out, 'Pending'))).length).toBe(2);
+  const offline = [...files.values()].filter((text) =>
+    text.includes('No language model wrote this document'),
+  );
+  expect(offline).toEqual([]);
 }, 240_000);
 
 test('run, list, show, choose and export go together', async () => {

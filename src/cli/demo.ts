@@ -3,62 +3,51 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { findRecipe } from '../catalogue/recipe-folders.ts';
 import { openDatabase } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
 import { requireFolder } from '../documents/owned-folder.ts';
 import { readModelsConfig } from '../models/config.ts';
-import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import { readTextFolder } from '../platform/folders.ts';
-import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
-import { loadProcess } from '../recipe/validate.ts';
-import { startRun } from '../session/start.ts';
-import { readBrief } from './brief.ts';
-import { driveSession } from './drive.ts';
-import { printResult, tell } from './output.ts';
+import { readRecordedRun } from '../replay/read-recorded-run.ts';
+import { printResult } from './output.ts';
+import { addPaceOption, carryOutReplay, readRecordingOptions } from './replay.ts';
+import { describeReplay } from './replay-text.ts';
+import { requireCompleted } from './run.ts';
 
-const MODELS = ['offline/builder', 'offline/skeptic'];
-const BRIEF = fileURLToPath(new URL('../../examples/bakery.md', import.meta.url));
+// The same two steps up from src/cli in the repository and dist/cli in the package.
+const EXAMPLE = fileURLToPath(new URL('../../examples/bakery-plan', import.meta.url));
 
-/** `dialectic demo`: the whole process on an example brief, with no key, network or server. */
+type Options = { out?: string; pace: string; json?: boolean };
+
+/** `dialectic demo`: replays the recorded debate that comes with the program. */
 export function demoCommand(): Command {
-  return new Command('demo')
-    .description('run the whole process on an example brief, with no key, network or server')
+  return addPaceOption(new Command('demo'))
+    .description('replay a recorded debate of two models, with no key, network or server')
     .option('-o, --out <dir>', 'the folder to write (default: a temporary one)')
-    .action(async (options: { out?: string }) => {
+    .option('--json', 'print the result as JSON')
+    .action(async (options: Options) => {
       const started = elapsedMs();
       const out = options.out ?? (await mkdtemp(join(tmpdir(), 'dialectic-demo-')));
       await requireFolder(out, null);
+      const recorded = await readRecordedRun(EXAMPLE);
+      const recording = readRecordingOptions(recorded, options);
+      const config = { ...readModelsConfig({}), recording };
       const data = await mkdtemp(join(tmpdir(), 'dialectic-demo-data-'));
       const database = await openDatabase({ dataDirectory: data }, { backupEveryMs: 0 });
       try {
         const { tenantId } = await ensureLocalTenant(database);
-        const { folder } = await findRecipe('software-plan');
-        const { sessionId } = await startRun(database, tenantId, {
-          ...(await readBrief(BRIEF)),
-          process: configureProcess(loadProcess(await readTextFolder(folder)), {
-            ...RUN_DEFAULTS,
-            laneCount: MODELS.length,
-          }),
-          models: MODELS,
-        });
-        tell(OFFLINE_NOTICE);
         const store = { database, tenantId };
-        const config = readModelsConfig({});
-        const result = await driveSession(store, { sessionId, out, concurrency: 4, config });
+        const replay = { out, concurrency: 4, config };
+        const { result, process } = await carryOutReplay(store, recorded, replay);
         const seconds = ((elapsedMs() - started) / 1000).toFixed(0);
-        const rendered = result.documents.filter((document) => document.path !== null);
-        const lines = [
+        printResult(options.json === true, result, [
           '',
-          `${result.status} in ${seconds} s: ${result.calls} calls, ${rendered.length} documents.`,
-          ...(result.chosen ? [result.chosen.text] : []),
+          ...describeReplay(result, process, out),
           '',
-          'Open next:',
-          `  ${join(out, 'project_readme.md')}`,
-          ...['decide', 'build', 'Pending'].map((folder) => `  ${join(out, folder)}`),
-        ];
-        printResult(false, result, lines);
+          `${seconds} s. A debate on a brief of your own, with models of your own:`,
+          '  dialectic run BRIEF.md -m PROVIDER/MODEL -m PROVIDER/MODEL -o FOLDER',
+        ]);
+        requireCompleted(result);
       } finally {
         await database.close();
         await rm(data, { recursive: true, force: true });
