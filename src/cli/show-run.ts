@@ -6,7 +6,7 @@ import { NO_EVENTS, reduceSession } from '../session/session-state.ts';
 import type { RunResult } from '../session/summary.ts';
 import { describeStandstill, describeWaits } from './describe-waits.ts';
 import { tell } from './output.ts';
-import { Progress } from './progress.ts';
+import { openProgress, type Progress } from './progress.ts';
 
 /** Shows where a run stands while its events come; returns the result, if they bring one. */
 export async function showRun(
@@ -36,7 +36,7 @@ export async function showRun(
         const waits = progress
           ? describeWaits(page, now())
           : describeStandstill(await dialectic.waits(sessionId), sessionId, now());
-        progress ??= new Progress(await dialectic.session(sessionId));
+        progress ??= await openProgress(await dialectic.session(sessionId));
         progress.draw(state);
         for (const line of waits) progress.tell(line);
         page = [];
