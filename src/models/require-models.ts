@@ -17,12 +17,12 @@ export function requireModels(models: readonly string[], config: ModelsConfig): 
   }
 }
 
-/** What `recorded/…` answers from, which only `replay` and `--recording` can say. */
+/** What `recorded/…` answers from, which only `dialectic replay` can say. */
 export function requireRecording<T>(model: string, recording: T | undefined): T {
   if (recording !== undefined) return recording;
   throw new DialecticError(
     'provider_not_configured',
-    `${model} answers from the folder of an earlier run; name that with --recording FOLDER.`,
+    `${model} answers only in a replay: dialectic replay FOLDER begins it anew, at no cost.`,
     { details: { model } },
   );
 }
