@@ -19,8 +19,6 @@ const ARROWS: Record<string, readonly string[]> = {
   checks: ['recipe'],
   jobs: ['db'],
   models: ['db'],
-  context: ['db', 'models'],
-  sources: ['db'],
   wallet: ['db', 'models'],
   documents: ['db', 'recipe', 'planning'],
   session: ['recipe', 'planning', 'documents', 'jobs', 'db'],
@@ -30,8 +28,6 @@ const ARROWS: Record<string, readonly string[]> = {
     'planning',
     'checks',
     'models',
-    'context',
-    'sources',
     'wallet',
     'documents',
     'session',
@@ -56,7 +52,7 @@ const ARROWS: Record<string, readonly string[]> = {
   eval: ['documents', 'generation', 'jobs', 'models', 'recipe'],
 };
 /** The faces may import every room but each other. */
-const FACES = ['cli', 'server'];
+const FACES = ['cli'];
 /** Rooms that must stay functions of data to data. */
 const PURE = ['errors', 'text', 'recipe', 'planning', 'checks'];
 const OUTSIDE_WORLD = /^node:(fs|net|http|https|child_process|worker_threads|sqlite|dns)|^pg$/;

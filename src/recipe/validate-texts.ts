@@ -15,7 +15,7 @@ import {
   type Shape,
   seedPromptShape,
   templateShape,
-} from './scope-shape.ts';
+} from './prompt-variables.ts';
 import type { ContractNode, IssueCode, Stage } from './types.ts';
 import type { Validation } from './validate.ts';
 

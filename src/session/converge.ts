@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { type CountingRound, chooseLane } from '../planning/choose-lane.ts';
+import { type CountingRound, countBallots } from '../planning/count-ballots.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import type { PlannedInput } from '../planning/types.ts';
@@ -44,7 +44,7 @@ export async function converge(tx: Transaction, session: SessionView): Promise<v
   if (vote?.ballots.some(({ problem }) => problem === null)) {
     return saveChoice(tx, session, vote.chosen, 'ballots');
   }
-  const { laneId } = chooseLane(await candidateLanes(tx, session), []);
+  const { laneId } = countBallots(await candidateLanes(tx, session), []);
   await saveChoice(tx, session, laneId, 'default');
 }
 
@@ -56,7 +56,7 @@ async function holdVote(tx: Transaction, session: SessionView): Promise<Vote | n
   const ownVotes = convergence.ownVotes ?? 'count';
   const ballots = await readBallots(tx, session, convergence);
   const countable = ballots.filter(({ problem }) => problem === null);
-  const { laneId, ...count } = chooseLane(
+  const { laneId, ...count } = countBallots(
     candidates,
     countable.map(({ voter, ranking }) => ({ voterLaneId: voter, ranking })),
     ownVotes,

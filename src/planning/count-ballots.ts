@@ -35,7 +35,7 @@ const CHOICE_RULE =
  * The lane that the debate converges on. Without any ranking it is the first participant. Where own
  * votes are ignored, a voter's own lane leaves its ranking and the lanes below it move up.
  */
-export function chooseLane(
+export function countBallots(
   lanes: readonly Lane[],
   ballots: readonly Ballot[],
   ownVotes: OwnVotes = 'count',

@@ -1,21 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseLane } from './choose-lane.ts';
+import { countBallots } from './count-ballots.ts';
 import type { Lane } from './types.ts';
 
 const lanesOf = (...ids: string[]): Lane[] => ids.map((id, at) => ({ id, ordinal: at + 1 }));
 const ballots = (...rankings: string[]) =>
   rankings.map((ranking, at) => ({ voterLaneId: `v${at}`, ranking: ranking.split('') }));
 
-describe('chooseLane', () => {
+describe('countBallots', () => {
   test('more than half of the first choices wins at once', () => {
-    const choice = chooseLane(lanesOf('a', 'b', 'c'), ballots('bac', 'bca', 'abc'));
+    const choice = countBallots(lanesOf('a', 'b', 'c'), ballots('bac', 'bca', 'abc'));
     expect(choice).toMatchObject({ laneId: 'b', reason: '2 of 3 first choices' });
     expect(choice.rounds).toHaveLength(1);
   });
 
   test('the votes of a plan that is struck out go to the next choice', () => {
-    const choice = chooseLane(lanesOf('a', 'b', 'c'), ballots('acb', 'acb', 'bca', 'bca', 'cba'));
+    const choice = countBallots(lanesOf('a', 'b', 'c'), ballots('acb', 'acb', 'bca', 'bca', 'cba'));
     expect(choice.rounds[0]).toEqual({
       votes: { a: 2, b: 2, c: 1 },
       eliminated: 'c',
@@ -25,9 +25,9 @@ describe('chooseLane', () => {
   });
 
   test('among equals fewer points go first, then the later participant', () => {
-    const points = chooseLane(lanesOf('a', 'b', 'c'), ballots('acb', 'bca', 'cab'));
+    const points = countBallots(lanesOf('a', 'b', 'c'), ballots('acb', 'bca', 'cab'));
     expect(points.rounds[0]).toMatchObject({ eliminated: 'b', tieBrokenBy: 'points' });
-    const even = chooseLane(lanesOf('a', 'b'), ballots('ab', 'ba'));
+    const even = countBallots(lanesOf('a', 'b'), ballots('ab', 'ba'));
     expect(even).toMatchObject({
       laneId: 'a',
       rounds: [{ eliminated: 'b', tieBrokenBy: 'ordinal' }],
@@ -35,8 +35,8 @@ describe('chooseLane', () => {
   });
 
   test('nobody ranked, or only strangers: the first participant', () => {
-    expect(chooseLane(lanesOf('a', 'b'), [])).toMatchObject({ laneId: 'a', rounds: [] });
-    expect(chooseLane(lanesOf('a', 'b'), ballots('xyz', '')).laneId).toBe('a');
+    expect(countBallots(lanesOf('a', 'b'), [])).toMatchObject({ laneId: 'a', rounds: [] });
+    expect(countBallots(lanesOf('a', 'b'), ballots('xyz', '')).laneId).toBe('a');
   });
 
   test('own votes can be left out: the lanes below them move up', () => {
@@ -46,8 +46,8 @@ describe('chooseLane', () => {
       { voterLaneId: 'b', ranking: ['b', 'c', 'a'] },
       { voterLaneId: 'c', ranking: ['a', 'b', 'c'] },
     ];
-    expect(chooseLane(lanes, cast)).toMatchObject({ laneId: 'a', points: { a: 4, b: 3, c: 2 } });
-    expect(chooseLane(lanes, cast, 'ignore')).toMatchObject({
+    expect(countBallots(lanes, cast)).toMatchObject({ laneId: 'a', points: { a: 4, b: 3, c: 2 } });
+    expect(countBallots(lanes, cast, 'ignore')).toMatchObject({
       laneId: 'c',
       reason: '2 of 3 first choices',
       points: { a: 3, b: 2, c: 4 },
@@ -56,8 +56,8 @@ describe('chooseLane', () => {
       { voterLaneId: 'a', ranking: ['b', 'a'] },
       { voterLaneId: 'b', ranking: ['b', 'a'] },
     ];
-    expect(chooseLane(lanesOf('a', 'b'), two).laneId).toBe('b');
-    expect(chooseLane(lanesOf('a', 'b'), two, 'ignore')).toMatchObject({
+    expect(countBallots(lanesOf('a', 'b'), two).laneId).toBe('b');
+    expect(countBallots(lanesOf('a', 'b'), two, 'ignore')).toMatchObject({
       laneId: 'a',
       reason: 'equal first choices and equal points; the earlier participant stands',
     });
@@ -69,9 +69,9 @@ describe('chooseLane', () => {
       fc.property(fc.array(ranking, { maxLength: 6 }), (rankings) => {
         const cast = rankings.map((one, at) => ({ voterLaneId: `v${at}`, ranking: one }));
         const lanes = lanesOf('a', 'b', 'c', 'd');
-        const choice = chooseLane(lanes, cast);
+        const choice = countBallots(lanes, cast);
         expect(lanes.map((lane) => lane.id)).toContain(choice.laneId);
-        expect(chooseLane(lanes, cast.toReversed()).laneId).toBe(choice.laneId);
+        expect(countBallots(lanes, cast.toReversed()).laneId).toBe(choice.laneId);
       }),
     );
   });
@@ -82,7 +82,7 @@ describe('chooseLane', () => {
         const ids = ['a', 'b', 'c', 'd'];
         const ranking = [ids[best]!, ...ids.filter((_, at) => at !== best)].join('');
         const cast = ballots(...Array.from({ length: voters }, () => ranking));
-        expect(chooseLane(lanesOf(...ids), cast).laneId).toBe(ids[best]);
+        expect(countBallots(lanesOf(...ids), cast).laneId).toBe(ids[best]);
       }),
     );
   });
