@@ -28,7 +28,7 @@ type ReplayOptions = RecordingOptions & {
 };
 
 /** Fast enough for a whole debate in half a minute, slow enough to see where it stands. */
-const DEFAULT_PACE = '40000';
+const DEFAULT_PACE = '150000';
 
 export const addPaceOption = (command: Command): Command =>
   command.option(
