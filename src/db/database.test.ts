@@ -49,12 +49,6 @@ describeOnBoth('a transaction', (kind) => {
     expect(await late.promise).toMatchObject({ code: 'internal_error' });
   });
 
-  test('that has ended lets no typed query through', async () => {
-    const kept = await database.asTenant(ada.tenantId, async (tx) => tx.kysely);
-    const read = kept.selectFrom('events').selectAll().execute();
-    await expect(read).rejects.toMatchObject({ code: 'internal_error' });
-  });
-
   test.each(['commit', ' ROLLBACK', 'begin', 'start transaction', 'end', 'abort'])(
     'is not ended from within by %s',
     async (statement) => {
@@ -62,17 +56,6 @@ describeOnBoth('a transaction', (kind) => {
       await expect(ending).rejects.toMatchObject({ code: 'internal_error' });
     },
   );
-
-  test('is not ended by a typed transaction inside of it', async () => {
-    const seen = database.asTenant(ada.tenantId, async (tx) => {
-      await tx.kysely
-        .transaction()
-        .execute((inner) => inner.selectFrom('events').selectAll().execute())
-        .catch(() => {});
-      return tx.query('select kind from events');
-    });
-    expect(await seen).toEqual([]);
-  });
 
   test('may go back to a savepoint', async () => {
     const { tenantId } = await newTenant(database, 'Cy');

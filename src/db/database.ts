@@ -1,9 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { ClientBase, QueryResult, QueryResultRow } from 'pg';
 import { DialecticError, withDetails } from '../errors/errors.ts';
 import type { Driver } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
-import type { Schema } from './schema.ts';
 
 /**
  * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
@@ -23,23 +21,17 @@ export type DatabaseOptions = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * One open transaction, of whatever scope: typed queries through `kysely`, statements that are the
- * point through `query`. Neither can begin or end a transaction, and both are refused once this one
- * is over: the connection may be another tenant's by then.
+ * One open transaction, of any scope. Its statements cannot begin or end a transaction, and they are
+ * refused once this one is over: the connection may be another tenant's by then. The row types that
+ * callers give are compared with the database's own description by test/contract/row-types.test.ts.
  */
 export class AnyTransaction {
   readonly #client: ClientBase;
-  #kysely: Kysely<Schema> | undefined;
   #ended = false;
   #failure: unknown;
 
   constructor(client: ClientBase) {
     this.#client = client;
-  }
-
-  get kysely(): Kysely<Schema> {
-    this.#kysely ??= bindKysely((statement) => this.#run(statement));
-    return this.#kysely;
   }
 
   /** Runs one statement; with a `name` the server keeps its plan for the next time. */
@@ -48,8 +40,17 @@ export class AnyTransaction {
     values?: readonly unknown[],
     name?: string,
   ): Promise<Row[]> {
+    if (this.#ended) throw misuse('A statement came after its transaction had ended.');
+    if (ENDS_TRANSACTION.test(text)) {
+      throw misuse('A transaction cannot be begun or ended inside of a transaction.');
+    }
     const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
-    return (await this.#run<Row>(statement)).rows;
+    try {
+      return (await this.#client.query<Row>(statement)).rows;
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
   }
 
   /** As `query`, for a statement that always gives a row. */
@@ -67,19 +68,6 @@ export class AnyTransaction {
   end(): unknown {
     this.#ended = true;
     return this.#failure;
-  }
-
-  async #run<Row extends QueryResultRow>(statement: QueryConfig): Promise<QueryResult<Row>> {
-    if (this.#ended) throw misuse('A statement came after its transaction had ended.');
-    if (ENDS_TRANSACTION.test(statement.text)) {
-      throw misuse('A transaction cannot be begun or ended inside of a transaction.');
-    }
-    try {
-      return await this.#client.query<Row>(statement);
-    } catch (error) {
-      this.#failure ??= error;
-      throw error;
-    }
   }
 }
 
@@ -100,15 +88,6 @@ const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|
 
 const misuse = (message: string, cause?: unknown): DialecticError =>
   new DialecticError('internal_error', message, { cause });
-
-type RunStatement = (statement: QueryConfig) => Promise<QueryResult>;
-
-function bindKysely(run: RunStatement): Kysely<Schema> {
-  const query = (text: string, values: unknown[]) => run({ text, values });
-  const connection = { query, release: () => {} };
-  const pool = { connect: async () => connection, end: async () => {} };
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as never }) });
-}
 
 /** The store: transactions with a role, notifications, and nothing that runs outside of them. */
 export class Database {

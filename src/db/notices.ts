@@ -32,23 +32,11 @@ export async function addNotice(tx: Transaction, notice: NewNotice): Promise<str
 }
 
 /** What the tenant has not dismissed yet, oldest first. */
-export async function openNotices(tx: Transaction): Promise<Notice[]> {
-  const rows = await tx.kysely
-    .selectFrom('notices')
-    .selectAll()
-    .where('dismissed_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    severity: row.severity,
-    code: row.code,
-    message: row.message,
-    topic: row.topic,
-    details: row.details,
-    createdAt: row.created_at,
-  }));
+export function openNotices(tx: Transaction): Promise<Notice[]> {
+  return tx.query<Required<Notice>>(
+    `select id, severity, code, message, topic, details, created_at as "createdAt"
+     from notices where dismissed_at is null order by created_at, id`,
+  );
 }
 
 /** Puts a notice away; doing it twice is an error, so that a wrong id is not passed over. */

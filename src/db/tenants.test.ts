@@ -72,7 +72,7 @@ describeOnBoth('tenants and tokens', (kind) => {
     const made = await Promise.all([ensureLocalTenant(database), ensureLocalTenant(database)]);
     expect(made[0]).toEqual(made[1]);
     const tenants = await database.asTenant(LOCAL_TENANT, (tx) =>
-      tx.kysely.selectFrom('users').select('email').execute(),
+      tx.query('select email from users'),
     );
     expect(tenants).toEqual([{ email: 'local' }]);
   });

@@ -30,12 +30,9 @@ export async function createTenant(
 export async function ensureLocalTenant(database: Database): Promise<Identity> {
   const identity = { tenantId: LOCAL_TENANT, userId: LOCAL_USER };
   await database.transaction({ as: 'auth' }, async (tx) => {
-    const found = await tx.kysely
-      .selectFrom('tenants')
-      .select('tenant_id')
-      .where('tenant_id', '=', LOCAL_TENANT)
-      .executeTakeFirst();
-    if (!found) await insertTenant(tx, identity, 'local', { email: 'local', name: 'Local user' });
+    const found = await tx.query('select 1 from tenants where tenant_id = $1', [LOCAL_TENANT]);
+    if (found.length === 0)
+      await insertTenant(tx, identity, 'local', { email: 'local', name: 'Local user' });
   });
   return identity;
 }
@@ -71,17 +68,11 @@ export async function issueToken(
   const id = newId();
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url');
   await database.asTenant(tenantId, (tx) =>
-    tx.kysely
-      .insertInto('api_tokens')
-      .values({
-        tenant_id: tenantId,
-        id,
-        user_id: userId,
-        name,
-        token_hash: hashToken(token),
-        expires_at: expiresAt,
-      })
-      .execute(),
+    tx.query(
+      `insert into api_tokens (tenant_id, id, user_id, name, token_hash, expires_at)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [tenantId, id, userId, name, hashToken(token), expiresAt],
+    ),
   );
   return { id, token };
 }
