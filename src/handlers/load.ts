@@ -61,7 +61,7 @@ async function findOrigin(
   { lanes }: SessionView,
   { sourceGroup }: PlannedJob,
 ): Promise<SessionLane | undefined> {
-  const [row] = await tx.query<{ lane_id: string }>(
+  const [row] = await tx.query<{ lane_id: string | null }>(
     `select j.lane_id from contributions c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
      where c.id = $1`,

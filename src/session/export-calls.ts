@@ -10,9 +10,10 @@ type Call = {
   readonly answer: string;
   readonly finish: string;
   readonly model: string;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cached_input_tokens: number;
+  /** Null for a cancelled call whose hold was settled before its answer was saved. */
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cached_input_tokens: number | null;
   readonly usage_estimated: boolean;
   readonly cost: number | null;
 };
@@ -51,12 +52,14 @@ export function addCalls(
       model: call.model,
       ...(about.length > 0 && { about }),
       finish: call.finish,
-      usage: {
-        inputTokens: call.input_tokens,
-        outputTokens: call.output_tokens,
-        cachedInputTokens: call.cached_input_tokens,
-        estimated: call.usage_estimated,
-      },
+      ...(call.input_tokens !== null && {
+        usage: {
+          inputTokens: call.input_tokens,
+          outputTokens: call.output_tokens ?? 0,
+          cachedInputTokens: call.cached_input_tokens ?? 0,
+          estimated: call.usage_estimated,
+        },
+      }),
       costUsd: call.cost === null ? null : call.cost / 1e6,
       text: call.answer,
     };
