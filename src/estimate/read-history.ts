@@ -33,9 +33,9 @@ const CALLS = `with runs as (
       and (s.status = 'completed' or s.status = 'awaiting_review' and s.awaiting = 'until')
     order by s.id desc limit ${MOST_RUNS}
   ), calls as (
-    select m.*, j.chain_id, j.payload->'planned'->>'stage' as stage,
-      j.payload->'planned'->>'step' as step
+    select m.*, j.chain_id, r.stage_key as stage, j.step_key as step
     from model_calls m join jobs j on j.tenant_id = m.tenant_id and j.id = m.job_id
+    join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
     where m.session_id in (select id from runs)
       and m.contribution_id is not null
   )`;

@@ -13,6 +13,7 @@ import { readLosses } from '../session/losses.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { readStageLanes, type StagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { jobDocument } from './job-document.ts';
 import { providerKey } from './provider-limits.ts';
 
 /** The PLAN job of a lane plans the steps that can run now; it waits for other lanes if it must. */
@@ -99,6 +100,7 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     concurrencyKey: providerKey(lane.model.split('/')[0]!),
     inputDigest: digestInputs(planned),
     idempotencyKey: `${session.id}/${planned.identity}`,
+    document: jobDocument(planned),
     payload: { planned },
   }));
 }

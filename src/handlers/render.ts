@@ -11,6 +11,7 @@ import { contractOf } from '../recipe/contract.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { safeInline } from '../text/markdown-text.ts';
+import { jobDocument } from './job-document.ts';
 import { readBody } from './read-body.ts';
 
 type DocumentRow = {
@@ -29,8 +30,9 @@ type DocumentRow = {
 /** The RENDER job of a document, where the recipe renders it. */
 export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>): ChildJob[] {
   if (step.output.template === null) return [];
-  const { identity, documentKey } = planned;
-  return [{ type: 'RENDER', stepKey: step.key, payload: { identity, documentKey } }];
+  const { identity } = planned;
+  const document = jobDocument(planned);
+  return [{ type: 'RENDER', stepKey: step.key, document, payload: { identity } }];
 }
 
 /** The RENDER job: the page of a document, its Markdown behind the facts of its making. */

@@ -5,6 +5,7 @@ import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import { contractOf } from '../recipe/contract.ts';
 import { endCall } from './end-call.ts';
+import { jobDocument } from './job-document.ts';
 import type { Judged } from './judge.ts';
 import type { Loaded } from './load.ts';
 import { renderJobs } from './render.ts';
@@ -46,7 +47,8 @@ function whatFollows(judged: Judged): Effects {
     ...(verdict.kind !== 'continue' && { problems: verdict.problems }),
     ...(valid !== null && { valid }),
   };
-  return { continuation: { type: 'EXECUTE', payload: { ...payload } } };
+  const document = jobDocument(planned);
+  return { continuation: { type: 'EXECUTE', document, payload: { ...payload } } };
 }
 
 /** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */

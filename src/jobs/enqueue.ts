@@ -44,14 +44,18 @@ export async function insertJobs(
 const INSERT = `
   insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
     status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
-    concurrency_key, max_attempts, input_digest, idempotency_key, payload)
+    concurrency_key, max_attempts, input_digest, idempotency_key, document_key,
+    document_identity, source_group, responding_lane_id, payload)
   select $2, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
     status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
-    concurrency_key, max_attempts, input_digest, idempotency_key, payload
+    concurrency_key, max_attempts, input_digest, idempotency_key, document_key,
+    document_identity, source_group, responding_lane_id, payload
   from jsonb_to_recordset($1) as row (id uuid, session_id uuid, stage_run_id uuid,
     lane_id uuid, step_key text, job_type text, role text, status text, parent_job_id uuid,
     prerequisite_job_id uuid, chain_id uuid, dependency_policy text, quorum int,
-    concurrency_key text, max_attempts int, input_digest text, idempotency_key text, payload jsonb)
+    concurrency_key text, max_attempts int, input_digest text, idempotency_key text,
+    document_key text, document_identity text, source_group uuid, responding_lane_id uuid,
+    payload jsonb)
   on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
@@ -75,6 +79,10 @@ function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions)
     max_attempts: job.maxAttempts ?? null,
     input_digest: job.inputDigest ?? null,
     idempotency_key: job.idempotencyKey ?? null,
+    document_key: job.document?.key ?? null,
+    document_identity: job.document?.identity ?? null,
+    source_group: job.document?.sourceGroup ?? null,
+    responding_lane_id: job.document?.respondingLaneId ?? null,
     payload: job.payload,
   };
 }

@@ -10,6 +10,14 @@ export type JobError = {
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
+/** The document that a job writes or renders, in columns that events, reports and exports read. */
+export type JobDocument = {
+  readonly key: string;
+  readonly identity: string;
+  readonly sourceGroup: string | null;
+  readonly respondingLaneId: string | null;
+};
+
 type JobPayload = Readonly<Record<string, unknown>>;
 
 /** A job to insert. Times, ids and status follow from the rest where they are absent. */
@@ -26,6 +34,7 @@ export type NewJob = {
   readonly stageRunId?: string | null;
   readonly laneId?: string | null;
   readonly stepKey?: string | null;
+  readonly document?: JobDocument;
   /** What a failure of this job means for its parent. */
   readonly policy?: DependencyPolicy;
   /** How many of the step's jobs must succeed under `quorum`; null = more than half. */

@@ -227,7 +227,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
        d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
        b.body as markdown,
-       j.payload->'planned'->>'respondingLaneId' as responding_lane_id, j.chain_id,
+       j.responding_lane_id, j.chain_id,
        -- What code makes has no calls and costs nothing.
        case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,
        c.recorded as recorded_cost_micros, coalesce(c.offline, false) as is_offline

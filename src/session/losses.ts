@@ -159,8 +159,7 @@ function toLoss(
 function readFailedJobs(tx: Transaction, session: SessionView): Promise<FailedJob[]> {
   return tx.query<FailedJob>(
     `select r.stage_key, j.stage_run_id, j.lane_id, j.step_key, j.status, j.error,
-       p.status as parent_status, j.payload->'planned'->>'documentKey' as document_key,
-       j.payload->'planned'->>'sourceGroup' as source_group
+       p.status as parent_status, j.document_key, j.source_group
      from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      join jobs p on p.tenant_id = j.tenant_id and p.id = j.parent_job_id

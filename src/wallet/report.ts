@@ -109,16 +109,16 @@ function cacheSaving({ usage, price }: CallCostRow): number {
 
 function readCalls(tx: Transaction, sessionId: string) {
   return tx.query<CallCostRow>(
-    `select c.id, c.model, c.purpose, c.status, j.payload->'planned'->>'stage' as stage,
-       j.step_key as step, j.payload->'planned'->>'documentKey' as document,
-       coalesce(l.ordinal, 0) as lane, coalesce(j.payload->'planned'->>'identity', j.chain_id::text)
-         as identity,
+    `select c.id, c.model, c.purpose, c.status, r.stage_key as stage, j.step_key as step,
+       j.document_key as document, coalesce(l.ordinal, 0) as lane,
+       coalesce(j.document_identity, j.chain_id::text) as identity,
        p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
        p.details->>'responseId' as "responseId",
        nullif(p.details->'price', 'null') as price,
        coalesce(e.usd, 0)::float8 as "usdMicros", coalesce(e.tokens, 0)::float8 as tokens
      from model_calls c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+     left join stage_runs r on r.tenant_id = c.tenant_id and r.id = j.stage_run_id
      left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
      left join postings p on p.tenant_id = c.tenant_id and p.session_id = c.session_id
        and p.call_id = c.id

@@ -24,12 +24,19 @@ async function ownedDatabase(): Promise<string> {
   return Object.assign(new URL(address), { username: name }).href;
 }
 
-test('jobs of a store of version 0.1 get their role and cancel reason', async () => {
+test('jobs of a store of version 0.1 get their role, cancel reason and document', async () => {
   const database = new Database(await ServerDriver.open(await ownedDatabase()));
   await makeEarlierSchema(database, 6);
   const { tenantId } = await newTenant(database);
   const [sessionId, run, lane] = [newId(), newId(), newId()];
   const [stage, root, step, link] = [newId(), newId(), newId(), newId()];
+  const place = { documentKey: 'plan', identity: '1/thesis/write' };
+  const planned = { ...place, sourceGroup: step, respondingLaneId: null };
+  const payloads = new Map<string, object>([
+    ['PLAN', {}],
+    ['EXECUTE', { planned }],
+    ['RENDER', place],
+  ]);
   await database.asTenant(tenantId, async (tx) => {
     await tx.query('insert into sessions (tenant_id, id) values ($1, $2)', [tenantId, sessionId]);
     await tx.query(
@@ -40,9 +47,9 @@ test('jobs of a store of version 0.1 get their role and cancel reason', async ()
     const insert = (id: string, type: string, columns: readonly (string | null)[]) =>
       tx.query(
         `insert into jobs (tenant_id, id, chain_id, session_id, job_type, parent_job_id,
-           stage_run_id, lane_id, step_key, status, error)
-         values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [tenantId, id, sessionId, type, ...columns],
+           stage_run_id, lane_id, step_key, status, error, payload)
+         values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        [tenantId, id, sessionId, type, ...columns, payloads.get(type)],
       );
     await insert(stage, 'PLAN', [null, run, null, null, 'waiting_for_children', null]);
     await insert(root, 'PLAN', [stage, run, lane, null, 'waiting_for_children', null]);
@@ -53,14 +60,26 @@ test('jobs of a store of version 0.1 get their role and cancel reason', async ()
   });
   await migrate(database);
   const rows = await database.asTenant(tenantId, (tx) =>
-    tx.query('select job_type, role, step_key, cancel_reason from jobs order by seq'),
+    tx.query(
+      `select job_type, role, step_key, cancel_reason, document_key, document_identity,
+         source_group from jobs order by seq`,
+    ),
   );
+  const none = { document_key: null, document_identity: null, source_group: null };
+  const execute = {
+    job_type: 'EXECUTE',
+    role: 'step',
+    step_key: 'write',
+    document_key: 'plan',
+    document_identity: '1/thesis/write',
+    source_group: step,
+  };
   expect(rows).toEqual([
-    { job_type: 'PLAN', role: 'stage', step_key: null, cancel_reason: null },
-    { job_type: 'PLAN', role: 'lane', step_key: null, cancel_reason: null },
-    { job_type: 'EXECUTE', role: 'step', step_key: 'write', cancel_reason: null },
-    { job_type: 'RENDER', role: 'step', step_key: 'write', cancel_reason: null },
-    { job_type: 'EXECUTE', role: 'step', step_key: 'write', cancel_reason: 'parent_ended' },
+    { job_type: 'PLAN', role: 'stage', step_key: null, cancel_reason: null, ...none },
+    { job_type: 'PLAN', role: 'lane', step_key: null, cancel_reason: null, ...none },
+    { ...execute, cancel_reason: null },
+    { ...execute, job_type: 'RENDER', cancel_reason: null, source_group: null },
+    { ...execute, cancel_reason: 'parent_ended' },
   ]);
   await database.close();
 });

@@ -24,7 +24,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'src/db/tables.ts': ['name'], // a column of a catalog view, which has no constraints
   'src/estimate/read-history.ts': ['step'], // joined with `using`
   'src/handlers/load.ts': ['markdown_hash'], // seed prompts are saved with their text
-  'src/handlers/plan-lane.ts': ['lane_id'], // roots of lanes: jobs_role_fits
+  'src/handlers/plan-stage.ts': ['lane_id'], // roots of lanes: jobs_role_fits
   'src/handlers/render.ts': ['step_key', 'document_key', 'lane_id', 'content'], // of a lane's step
   'src/jobs/enqueue.ts': ['idempotency_key'], // found by it
   'src/session/converge.ts': ['lane_id'], // ballots and what they rank are of lanes
@@ -36,7 +36,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'src/session/read-document.ts': ['key'], // seed prompts have no lane to join
   'src/session/read.ts': ['project_id', 'recipe_hash'], // startRun sets both
   'src/session/stages.ts': ['lane_id'], // roots of lanes: jobs_role_fits
-  'src/wallet/report.ts': ['step'], // calls are made by jobs of steps
+  'src/wallet/report.ts': ['step', 'document'], // calls are made by jobs that write a document
 };
 
 /** What src/db/value-parsers.ts makes of a type; JSON may be anything. */

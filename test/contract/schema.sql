@@ -140,6 +140,10 @@ jobs.finished_at timestamp with time zone
 jobs.role text not null default 'step'::text
 jobs.cancel_reason text
 jobs.committed_token uuid
+jobs.document_key text
+jobs.document_identity text
+jobs.source_group uuid
+jobs.responding_lane_id uuid
 lane_steps.tenant_id uuid not null
 lane_steps.stage_run_id uuid not null
 lane_steps.lane_id uuid not null
@@ -1030,17 +1034,12 @@ CREATE OR REPLACE FUNCTION public.describe_job(of_tenant uuid, of_job uuid)
 AS $function$
   select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
     'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
-    'model', l.model, 'step', j.step_key, 'documentKey', document_key_of(j.payload))
+    'model', l.model, 'step', j.step_key, 'documentKey', j.document_key)
   from jobs j
   left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
   left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
   where j.tenant_id = of_tenant and j.id = of_job
 $function$
-CREATE OR REPLACE FUNCTION public.document_key_of(payload jsonb)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN COALESCE(((payload -> 'planned'::text) ->> 'documentKey'::text), (payload ->> 'documentKey'::text))
 CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid
  LANGUAGE plpgsql
@@ -1912,7 +1911,7 @@ begin
     'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
     'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
     'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', document_key_of(n.payload))
+        'documentKey', n.document_key)
       || case when n.status in ('failed', 'cancelled', 'retrying')
         then jsonb_build_object('error', short_error(n.error)) else '{}' end
       || case when n.status = 'retrying'
@@ -1944,7 +1943,7 @@ begin
     'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
     'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
     'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-      'documentKey', document_key_of(n.payload)) order by n.seq))
+      'documentKey', n.document_key) order by n.seq))
   from new_rows n
   left join lateral (select s.stage_key, s.iteration from stage_runs s
     where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true

@@ -61,7 +61,7 @@ describeOnBoth('the events of a session', (kind) => {
       tx.query(
         `select j.id as "jobId", j.job_type as type, r.stage_key as stage, r.iteration,
            l.id as "laneId", l.ordinal as lane, l.model, j.step_key as step,
-           j.payload->'planned'->>'documentKey' as "documentKey"
+           j.document_key as "documentKey"
          from jobs j join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
          left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
          where j.session_id = $1 order by j.seq`,

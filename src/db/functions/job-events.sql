@@ -25,11 +25,6 @@ create or replace function short_error(error jsonb) returns jsonb
   return case when error is not null
     then jsonb_build_object('code', error->'code', 'message', error->'message') end;
 
--- The document that a job writes or renders.
-create or replace function document_key_of(payload jsonb) returns text
-  language sql immutable parallel safe
-  return coalesce(payload->'planned'->>'documentKey', payload->>'documentKey');
-
 create or replace function tell_new_jobs() returns trigger language plpgsql
   set enable_seqscan = off as $$
 begin
@@ -38,7 +33,7 @@ begin
     'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
     'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
     'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-      'documentKey', document_key_of(n.payload)) order by n.seq))
+      'documentKey', n.document_key) order by n.seq))
   from new_rows n
   left join lateral (select s.stage_key, s.iteration from stage_runs s
     where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
@@ -63,7 +58,7 @@ begin
     'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
     'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
     'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', document_key_of(n.payload))
+        'documentKey', n.document_key)
       || case when n.status in ('failed', 'cancelled', 'retrying')
         then jsonb_build_object('error', short_error(n.error)) else '{}' end
       || case when n.status = 'retrying'
@@ -95,7 +90,7 @@ create or replace function describe_job(of_tenant uuid, of_job uuid)
   returns jsonb language sql stable as $$
   select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
     'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
-    'model', l.model, 'step', j.step_key, 'documentKey', document_key_of(j.payload))
+    'model', l.model, 'step', j.step_key, 'documentKey', j.document_key)
   from jobs j
   left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
   left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
