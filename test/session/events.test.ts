@@ -140,7 +140,7 @@ describeOnBoth('the events of a session', (kind) => {
       lane: 2,
       attempt: 1,
       error: { code: 'provider_unavailable', message: 'busy' },
-      nextTryAt: expect.any(Date),
+      nextTryAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     const failure = { code: 'usage_invalid', message: 'this lane is broken' };
     expect(ofKind(events, 'job-failed')[0]).toMatchObject({ lane: 2, error: failure });
