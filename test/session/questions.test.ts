@@ -110,7 +110,9 @@ test('at a gate the next stage is told once, and the folder says who read it', a
   const files = () =>
     database.asTenant(tenantId, async (tx) => {
       const exported = await exportSession(tx, await readSession(tx, sessionId));
-      return [...exported.files].filter(([path]) => path.includes('feedback'));
+      return [...exported.files].filter(
+        ([path]) => path.endsWith('.md') && !path.includes('/recipe/') && path.includes('feedback'),
+      );
     });
   expect((await files()).every(([, text]) => text.includes('not read yet'))).toBe(true);
   await approveStage(database, tenantId, sessionId);

@@ -80,7 +80,8 @@ describe.each([
   );
 });
 
-const withoutDocuments = ({ model: _model, ...request }: ModelRequest): string =>
+// The subject is for recorded answers and is not sent.
+const withoutDocuments = ({ model: _m, subject: _s, ...request }: ModelRequest): string =>
   JSON.stringify(request).replaceAll(/<document .*?<\/document>/g, '<document/>');
 
 const ballot = (...options: string[]): Answer => {

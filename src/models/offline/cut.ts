@@ -1,8 +1,7 @@
 /** The first `length` characters, one less where that would split a character; never none. */
 export function cutAt(text: string, length: number): string {
   if (text.length <= length) return text;
-  const code = text.charCodeAt(length - 1);
-  const splits = code >= 0xd800 && code <= 0xdbff;
+  const splits = /[\ud800-\udbff]/.test(text.charAt(length - 1));
   return text.slice(0, splits ? (length > 1 ? length - 1 : 2) : length);
 }
 

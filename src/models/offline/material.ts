@@ -22,13 +22,14 @@ export type Material = {
   readonly rivals: readonly Pick<Input, 'label' | 'sentences'>[];
   /** Keys of the documents that the prompt announces, for the header that plans them. */
   readonly keys: readonly string[];
-  /** Labels of the documents. */
   readonly labels: readonly string[];
   /** Ids that begin with the letter, as the documents have them. */
   readonly idsOf: (letter: string) => string[];
 };
 
 const OPENING = /^<(user_request|resource|document|feedback|sources)\b([^>\n]*)>$/gm;
+const ATTRIBUTE = /\b(\w{1,40})="([^"]*)"/g;
+const ID = /(?<![\p{L}\p{N}])[A-Z]\d{1,3}(?![\p{L}\p{N}])/gu;
 const EXCERPT = /^\W{0,4}(S\d+\.e\d+)\W{1,4}(.*?)[."”\s]*$/gm;
 const PLANNED = /^#+ `([^`\n]+)`/gm;
 
@@ -70,10 +71,10 @@ function readInputs(text: string): Input[] {
 }
 
 function toInput(tag: string, about: string, text: string): Input {
-  const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(about)?.[1] ?? '';
-  const kind = `${attribute('stage')}/${attribute('document_key')}`;
+  const given = Object.fromEntries([...about.matchAll(ATTRIBUTE)].map((one) => one.slice(1)));
+  const kind = `${given['stage'] ?? ''}/${given['document_key'] ?? ''}`;
   const read = { document: readDocument, sources: readSources }[tag] ?? readSentences;
-  return { tag, kind, label: attribute('label'), text, sentences: read(text) };
+  return { tag, kind, label: given['label'] ?? '', text, sentences: read(text) };
 }
 
 /** Excerpts of sources, each with its id as the citation. */
@@ -116,6 +117,6 @@ function findRivals(documents: readonly Input[], stress: ReadonlySet<string>): I
 }
 
 function findIds(documents: readonly Input[], letter: string): string[] {
-  const id = new RegExp(`(?<![\\p{L}\\p{N}])${letter}\\d{1,3}(?![\\p{L}\\p{N}])`, 'gu');
-  return [...new Set(documents.flatMap(({ text }) => text.match(id) ?? []))];
+  const ids = new Set(documents.flatMap(({ text }) => text.match(ID) ?? []));
+  return [...ids].filter((id) => id.startsWith(letter));
 }

@@ -1,6 +1,5 @@
 /** What a persona looks for first; the lanes of a debate differ by it. */
 type Persona = {
-  /** What it cares for, as words within a sentence. */
   readonly concern: string;
   /** Sentences with these words come first. */
   readonly stress: ReadonlySet<string>;

@@ -9,7 +9,7 @@ const LONGEST = 160;
 /** A citation such as `[S4]` or `[S4.e2]`. */
 export const CITATION = /\s?\[S\d[^\]\n]{0,200}\]/g;
 const CITED_BEHIND = /([.!?])((?: ?\[S\d[^\]]{0,200}\])+)/g;
-const NO_TEXT = /^\s*(?:#{1,6}\s|$|[|:\s-]+$)/;
+const NO_TEXT = /^(?:\s*#{1,6}\s|[|:\s-]*$)/;
 const BULLET = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[.?\]\s+)?/;
 /** What a template or an author puts in front: `Evidence: `, `F3 (heavy) `, `Again (2): `. */
 const LABEL = /^(?:[\p{L}\p{N} ()]{1,40}: |[A-Z]{1,3}\d{1,3}[:.]?\s(?:\(\w+\)\s)?)+/u;
