@@ -98,3 +98,28 @@ test('two sessions of one project: domain, overlays and stop reach prompts and l
     [one, two].map((id) => `session_${id!.slice(-12)}`).toSorted(),
   );
 }, 240_000);
+
+test('a project is hidden, shown again and deleted, with a word for what was done', async () => {
+  const archived = await dialectic('project', 'archive', 'Library');
+  expect(archived.stdout).toMatch(
+    /^Archived Library\. .* dialectic project unarchive [0-9a-f-]+\n$/,
+  );
+  expect((await dialectic('list')).stdout).toBe(
+    'Sessions of archived projects: 2; dialectic list --all\n',
+  );
+  expect((await dialectic('list', '--all')).stdout).toMatch(/^Library \(project .*, archived\)\n/);
+  const refused = await dialectic('run', '--project', 'Library', '-m', 'offline/builder');
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('unarchive') });
+  expect((await dialectic('project', 'unarchive', 'Library')).code).toBe(0);
+  expect((await dialectic('list')).stdout).toContain('Library');
+
+  const unasked = await dialectic('project', 'delete', 'Library');
+  expect(unasked).toMatchObject({ code: 2, stdout: '' });
+  expect(unasked.stderr).toMatch(
+    /Delete project Library with 2 sessions and \d+ documents .*--yes/,
+  );
+  const deleted = await dialectic('project', 'delete', 'Library', '--yes', '--json');
+  expect(JSON.parse(deleted.stdout)).toMatchObject({ name: 'Library', sessions: 2 });
+  expect((await dialectic('list', '--all')).stdout).toMatch(/^No sessions yet/);
+  expect((await dialectic('project', 'delete', 'Library', '--yes')).code).toBe(5);
+});

@@ -6,6 +6,7 @@ import { readSessionEvents } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { listSessions, pickSession } from '../session/list-sessions.ts';
+import { type ProjectInfo, readProject, setArchived } from '../session/project-info.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { type ReadDocument, readDocument } from '../session/read-document.ts';
@@ -28,6 +29,7 @@ import type {
 } from './data.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { type Plain, toPlain } from './plain.ts';
+import { type DeletedProject, deleteProject } from './retention.ts';
 import type { RunOptions } from './run-options.ts';
 import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
@@ -89,14 +91,17 @@ export class Dialectic {
     await worker.stop();
   }
 
-  /** The sessions, newest first; those of a clock that was ahead come last. */
-  async list(): Promise<readonly SessionInfo[]> {
-    return toPlain(await this.#read((tx) => listSessions(tx)));
+  /**
+   * The sessions, newest first; those of a clock that was ahead come last. Those of archived projects
+   * are left out unless `all` is set.
+   */
+  async list({ all = false }: { all?: boolean } = {}): Promise<readonly SessionInfo[]> {
+    return toPlain(await this.#read((tx) => listSessions(tx, all)));
   }
 
-  /** A session by its id or the end of it; the newest where none is named. */
+  /** A session by its id or the end of it; the newest of those not archived where none is named. */
   async find(wanted?: string): Promise<SessionInfo> {
-    return pickSession(await this.list(), wanted);
+    return pickSession(await this.list({ all: wanted !== undefined }), wanted);
   }
 
   /** A session with its recipe and participants. */
@@ -225,6 +230,29 @@ export class Dialectic {
   async iterate(session: string, options: steer.GoOnOptions = {}): Promise<SessionInfo> {
     await steer.iterate(this.#store, session, options);
     return this.find(session);
+  }
+
+  /** A project by its name or id, with how much it holds. */
+  async project(wanted: string): Promise<Plain<ProjectInfo>> {
+    return toPlain(await this.#read((tx) => readProject(tx, wanted)));
+  }
+
+  /**
+   * Erases a project for good, with the documents, texts and events of its sessions; the ledger keeps
+   * what it cost. Refused while one of its sessions runs.
+   */
+  deleteProject(wanted: string): Promise<DeletedProject> {
+    return deleteProject(this.#store, wanted);
+  }
+
+  /** Hides a project from lists. */
+  async archiveProject(wanted: string): Promise<Plain<ProjectInfo>> {
+    return toPlain(await this.#read((tx) => setArchived(tx, wanted, true)));
+  }
+
+  /** Shows an archived project in lists again. */
+  async unarchiveProject(wanted: string): Promise<Plain<ProjectInfo>> {
+    return toPlain(await this.#read((tx) => setArchived(tx, wanted, false)));
   }
 
   /** Closes the store; runs under way in this process must have been left before. */

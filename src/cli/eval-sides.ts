@@ -75,7 +75,7 @@ async function findSessionCost(folder: string, data: string | undefined): Promis
   if (!session?.id) return null;
   const { id } = session;
   return withDialectic(data, async (dialectic) => {
-    const sessions = await dialectic.list();
+    const sessions = await dialectic.list({ all: true });
     if (!sessions.some((one) => one.id === id)) return null;
     const debaters = models.map(({ model }) => model);
     return toNote(debaters, await dialectic.result(id));

@@ -8,30 +8,37 @@ import { describeDegraded } from './run.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
 
-type Options = { data?: string; json?: boolean; out?: string };
+type Options = { data?: string; json?: boolean; out?: string; all?: boolean };
 
 /** `dialectic list`: the sessions of the store. */
 export function listCommand(): Command {
   return new Command('list')
     .description('list the sessions by project, the newest first')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--all', 'also those of archived projects')
     .option('--json', 'print the result as JSON')
     .action((options: Options) =>
       withDialectic(options.data, async (dialectic) => {
-        const sessions = await dialectic.list();
+        const every = await dialectic.list({ all: true });
+        const sessions = every.filter(({ archived }) => options.all || !archived);
+        const hidden = every.length - sessions.length;
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
-          `${own[0]!.project} (project ${own[0]!.projectId})`,
+          describeProject(own[0]!),
           ...own.map(describeSession),
         ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
         printResult(options.json === true, sessions, [
-          ...(lines.length > 0 ? lines : [empty]),
+          ...(every.length > 0 ? lines : [empty]),
+          ...(hidden > 0 ? [`Sessions of archived projects: ${hidden}; dialectic list --all`] : []),
           ...mentionNotices(await dialectic.notices()),
         ]);
       }),
     );
 }
+
+const describeProject = ({ project, projectId, archived }: SessionInfo): string =>
+  `${project} (project ${projectId}${archived ? ', archived' : ''})`;
 
 function describeSession(session: SessionInfo): string {
   const { id, process, models, calls } = session;

@@ -9,6 +9,7 @@ import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { noticesCommand } from './notices.ts';
 import { reportFailure, tell } from './output.ts';
+import { projectCommand } from './project.ts';
 import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
 import { replayCommand } from './replay.ts';
@@ -54,6 +55,7 @@ function createProgram(): Command {
     .addCommand(pauseCommand())
     .addCommand(cancelCommand())
     .addCommand(listCommand())
+    .addCommand(projectCommand())
     .addCommand(showCommand('show'))
     .addCommand(showCommand('export'))
     .addCommand(approveCommand())

@@ -59,6 +59,13 @@ export const ERROR_CODES = {
     'The change contradicts what is stored already.',
     'Read the current state and decide again.',
   ),
+  session_running: entry(
+    5,
+    409,
+    false,
+    'A project cannot be deleted while one of its sessions is running or paused.',
+    'End the session with `dialectic cancel`, then delete again.',
+  ),
   cursor_invalid: entry(
     2,
     400,

@@ -6,6 +6,8 @@ export type ListedSession = {
   readonly id: string;
   readonly project: string;
   readonly projectId: string;
+  /** Whether its project is archived. */
+  readonly archived: boolean;
   readonly process: string;
   readonly status: string;
   readonly awaiting: 'review' | 'until' | null;
@@ -19,10 +21,14 @@ export type ListedSession = {
   readonly ahead: boolean;
 };
 
-/** The sessions of a tenant, newest first; those of a clock that was ahead come last. */
-export const listSessions = (tx: Transaction): Promise<ListedSession[]> =>
+/**
+ * The sessions of a tenant, newest first; those of a clock that was ahead come last. Those of
+ * archived projects are among them where `all` is true.
+ */
+export const listSessions = (tx: Transaction, all = false): Promise<ListedSession[]> =>
   tx.query<ListedSession>(
-    `select s.id, p.name as project, p.id as "projectId", v.process_key as process, s.status,
+    `select s.id, p.name as project, p.id as "projectId", p.archived_at is not null as archived,
+       v.process_key as process, s.status,
        case when s.status = 'awaiting_review' then coalesce(s.awaiting, 'review') end as awaiting,
        s.until_stage as "untilStage", s.gates, s.iteration,
        array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
@@ -33,7 +39,9 @@ export const listSessions = (tx: Transaction): Promise<ListedSession[]> =>
      from sessions s
      join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
      join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
+     where $1 or p.archived_at is null
      order by ahead, s.created_at desc, s.id desc`,
+    [all],
   );
 
 /** A session of a list by its id or the end of it; the newest where none is named. */

@@ -16,6 +16,7 @@ type ProjectRow = {
   domain: string | null;
   brief_hash: string;
   overlay: Overlay | null;
+  archived_at: Date | null;
 };
 
 /** A project by its name, its id or the end of it. */
@@ -27,11 +28,12 @@ export async function findProject(tx: Transaction, wanted: string) {
   throw new DialecticError('not_found', `There is no project ${wanted}. See: dialectic list`);
 }
 
+/** The rows are locked against being erased until the transaction ends. */
 const projectsCalled = (tx: Transaction, wanted: string) =>
   tx.query<ProjectRow>(
-    `select id, name, domain, brief_hash, overlay from projects
+    `select id, name, domain, brief_hash, overlay, archived_at from projects
      where (name = $1 or right(id::text, greatest(8, length($1))) = $1)
-     order by created_at`,
+     order by created_at for key share`,
     [wanted],
   );
 
@@ -51,6 +53,10 @@ export async function placeRun(tx: Transaction, run: NewRun): Promise<PlacedRun>
   if (rows.length > 1) throw ambiguous(wanted, rows);
   const [project] = rows;
   if (!project) return { ...run, name: wanted, projectId: null };
+  if (project.archived_at) {
+    const help = `Bring it back first with: dialectic project unarchive ${project.id}`;
+    throw new DialecticError('conflict', `Project ${project.name} is archived. ${help}`);
+  }
   const resources = await readResources(tx, project.id);
   refuseChanges(run, project, resources);
   return {

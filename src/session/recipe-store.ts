@@ -10,6 +10,7 @@ const KEEP = 50;
 /** Stores a process by content: stages that are there already are shared. Returns its hash. */
 export async function saveRecipe(tx: Transaction, process: Process): Promise<string> {
   const { hash, manifest, stages } = versionOf(process);
+  await tx.query('select keep_texts()');
   for (const [stageHash, stage] of Object.entries(stages)) {
     await tx.query(
       `insert into recipe_stages (tenant_id, hash, body) values ($1, $2, $3)

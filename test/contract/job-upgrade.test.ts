@@ -1,28 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { ServerDriver } from '../../src/db/server-driver.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { createDatabase } from '../postgres-server.ts';
+import { ownedDatabase } from '../owned-database.ts';
 import { newTenant } from '../stores.ts';
 import { makeEarlierSchema } from './earlier-schema.ts';
-
-/** An empty database whose owner is no superuser, so that policies hold for it, too. */
-async function ownedDatabase(): Promise<string> {
-  const name = `t_${randomBytes(6).toString('hex')}`;
-  const address = await createDatabase(inject('postgresUrl'), name);
-  const client = new pg.Client({ connectionString: address });
-  await client.connect();
-  await client.query(`create role ${name} login createrole; grant all on schema public to ${name};
-    do $$ declare r text; begin
-      for r in select rolname from pg_roles where rolname like 'dialectic\\_%' loop
-        execute format('grant %I to ${name} with admin option', r);
-      end loop; end $$`);
-  await client.end();
-  return Object.assign(new URL(address), { username: name }).href;
-}
 
 test('jobs of a store of version 0.1 get their role, cancel reason and document', async () => {
   const database = new Database(await ServerDriver.open(await ownedDatabase()));

@@ -202,6 +202,7 @@ projects.domain text
 projects.brief_hash text not null
 projects.created_at timestamp with time zone not null default app_now()
 projects.overlay json
+projects.archived_at timestamp with time zone
 recipe_stages.tenant_id uuid not null
 recipe_stages.hash text not null
 recipe_stages.body json not null
@@ -321,7 +322,6 @@ feedback feedback_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_
 holds holds_pkey PRIMARY KEY (tenant_id, call_id, purpose)
 holds holds_status_check CHECK ((status = ANY (ARRAY['held'::text, 'posted'::text, 'void'::text, 'expired'::text])))
 holds holds_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
-holds holds_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 holds holds_tenant_id_token_account_id_fkey FOREIGN KEY (tenant_id, token_account_id) REFERENCES accounts(tenant_id, id)
 holds holds_tenant_id_usd_account_id_fkey FOREIGN KEY (tenant_id, usd_account_id) REFERENCES accounts(tenant_id, id)
 holds holds_tokens_check CHECK ((tokens >= 0))
@@ -371,7 +371,6 @@ postings postings_pkey PRIMARY KEY (tenant_id, id)
 postings postings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 postings postings_tenant_id_key_key UNIQUE (tenant_id, key)
 postings postings_tenant_id_refunds_fkey FOREIGN KEY (tenant_id, refunds) REFERENCES postings(tenant_id, id)
-postings postings_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 projects projects_name_check CHECK ((name <> ''::text))
 projects projects_pkey PRIMARY KEY (tenant_id, id)
 projects projects_tenant_id_brief_hash_fkey FOREIGN KEY (tenant_id, brief_hash) REFERENCES blobs(tenant_id, hash)
@@ -418,9 +417,15 @@ CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX budgets_pkey ON public.budgets USING btree (tenant_id, scope, owner_id, currency)
 CREATE UNIQUE INDEX call_pieces_pkey ON public.call_pieces USING btree (tenant_id, call_id, seq)
 CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
+CREATE INDEX contributions_of_blob ON public.contributions USING btree (tenant_id, blob_hash)
+CREATE INDEX contributions_of_job ON public.contributions USING btree (tenant_id, job_id)
 CREATE UNIQUE INDEX contributions_pkey ON public.contributions USING btree (tenant_id, id)
 CREATE UNIQUE INDEX contributions_tenant_id_chain_id_ordinal_key ON public.contributions USING btree (tenant_id, chain_id, ordinal)
 CREATE INDEX documents_current ON public.documents USING btree (tenant_id, session_id) WHERE (NOT superseded)
+CREATE INDEX documents_of_body ON public.documents USING btree (tenant_id, body_hash)
+CREATE INDEX documents_of_contribution ON public.documents USING btree (tenant_id, contribution_id)
+CREATE INDEX documents_of_job ON public.documents USING btree (tenant_id, job_id)
+CREATE INDEX documents_of_page ON public.documents USING btree (tenant_id, markdown_hash)
 CREATE UNIQUE INDEX documents_pkey ON public.documents USING btree (tenant_id, id)
 CREATE UNIQUE INDEX documents_tenant_id_session_id_identity_version_key ON public.documents USING btree (tenant_id, session_id, identity, version)
 CREATE INDEX entries_of_posting ON public.entries USING btree (tenant_id, posting_id)
@@ -446,7 +451,9 @@ CREATE INDEX jobs_waiting ON public.jobs USING btree (prerequisite_job_id) WHERE
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
 CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
+CREATE INDEX model_calls_of_contribution ON public.model_calls USING btree (tenant_id, contribution_id)
 CREATE INDEX model_calls_of_job ON public.model_calls USING btree (tenant_id, job_id)
+CREATE INDEX model_calls_of_request ON public.model_calls USING btree (tenant_id, request_hash)
 CREATE INDEX model_calls_of_session ON public.model_calls USING btree (tenant_id, session_id)
 CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (tenant_id, id)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
@@ -507,6 +514,7 @@ accounts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT
 accounts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+blobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -514,13 +522,16 @@ call_pieces ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SEL
 call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+contributions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+documents ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 documents tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 entries ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 entries tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 events ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+feedback ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 feedback tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 holds ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 holds tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -528,6 +539,7 @@ jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 jobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+lane_steps ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lanes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -535,12 +547,17 @@ lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_te
 model_calls ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+notices ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+projects ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 projects tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+recipe_stages ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_stages tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+recipe_versions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 recipe_versions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+resources ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 sessions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -559,6 +576,7 @@ accounts dialectic_ledger INSERT, SELECT, UPDATE
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
 blobs dialectic_app INSERT, SELECT
+blobs dialectic_ledger DELETE, SELECT
 budgets dialectic_app SELECT
 budgets dialectic_ledger DELETE, INSERT, SELECT, UPDATE
 call_pieces dialectic_app DELETE, INSERT, SELECT
@@ -566,38 +584,47 @@ call_pieces dialectic_ledger DELETE, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
 concurrency_limits dialectic_worker DELETE, INSERT, SELECT, UPDATE
 contributions dialectic_app INSERT, SELECT
+contributions dialectic_ledger DELETE, SELECT
 documents dialectic_app INSERT, SELECT, UPDATE
+documents dialectic_ledger DELETE, SELECT
 entries dialectic_app SELECT
 entries dialectic_ledger INSERT, SELECT
 events dialectic_app SELECT
-events dialectic_ledger INSERT
+events dialectic_ledger DELETE, INSERT, SELECT
 events dialectic_worker SELECT
 feedback dialectic_app INSERT, SELECT
+feedback dialectic_ledger DELETE, SELECT
 holds dialectic_app SELECT
 holds dialectic_ledger INSERT, SELECT, UPDATE
 jobs dialectic_app INSERT, SELECT, UPDATE
-jobs dialectic_ledger SELECT
+jobs dialectic_ledger DELETE, SELECT, UPDATE
 jobs dialectic_worker INSERT, SELECT, UPDATE
 lane_steps dialectic_app DELETE, INSERT, SELECT, UPDATE
+lane_steps dialectic_ledger DELETE, SELECT
 lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
-lanes dialectic_ledger SELECT
+lanes dialectic_ledger DELETE, SELECT
 lanes dialectic_worker SELECT
 model_calls dialectic_app INSERT, SELECT, UPDATE
-model_calls dialectic_ledger SELECT, UPDATE
+model_calls dialectic_ledger DELETE, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
+notices dialectic_ledger DELETE, SELECT
 notices dialectic_worker INSERT
 postings dialectic_app SELECT
 postings dialectic_ledger INSERT, SELECT
 projects dialectic_app INSERT, SELECT, UPDATE
+projects dialectic_ledger DELETE, SELECT, UPDATE
 recipe_stages dialectic_app INSERT, SELECT
+recipe_stages dialectic_ledger DELETE, SELECT
 recipe_versions dialectic_app INSERT, SELECT
+recipe_versions dialectic_ledger DELETE, SELECT
 resources dialectic_app DELETE, INSERT, SELECT
+resources dialectic_ledger DELETE, SELECT
 sessions dialectic_app INSERT, SELECT, UPDATE
-sessions dialectic_ledger SELECT
+sessions dialectic_ledger DELETE, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
-stage_runs dialectic_ledger SELECT
+stage_runs dialectic_ledger DELETE, SELECT
 stage_runs dialectic_worker SELECT, UPDATE
 store_epoch dialectic_app SELECT
 store_epoch dialectic_worker SELECT
@@ -1027,6 +1054,39 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
+CREATE OR REPLACE FUNCTION public.delete_unused_recipes(of_tenant uuid, hashes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from recipe_versions v where v.tenant_id = of_tenant and v.hash = any (hashes)
+    and not exists (select from sessions s where s.tenant_id = of_tenant and s.recipe_hash = v.hash);
+  delete from recipe_stages g where g.tenant_id = of_tenant and not exists (
+    select from recipe_versions v, json_array_elements(v.manifest->'stages') as part
+    where v.tenant_id = of_tenant and part->>'hash' = g.hash);
+end
+$function$
+CREATE OR REPLACE FUNCTION public.delete_unused_texts(of_tenant uuid, hashes text[])
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  with gone as (
+    delete from blobs b where b.tenant_id = of_tenant and b.hash = any (hashes)
+      and not exists (select from projects p
+        where p.tenant_id = of_tenant and p.brief_hash = b.hash)
+      and not exists (select from resources r
+        where r.tenant_id = of_tenant and r.blob_hash = b.hash)
+      and not exists (select from contributions c
+        where c.tenant_id = of_tenant and c.blob_hash = b.hash)
+      and not exists (select from documents d
+        where d.tenant_id = of_tenant and d.markdown_hash = b.hash)
+      and not exists (select from documents d
+        where d.tenant_id = of_tenant and d.body_hash = b.hash)
+      and not exists (select from model_calls m
+        where m.tenant_id = of_tenant and m.request_hash = b.hash)
+    returning octet_length(b.body) as size)
+  select coalesce(sum(g.size), 0)::bigint from gone g
+$function$
 CREATE OR REPLACE FUNCTION public.describe_job(of_tenant uuid, of_job uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -1039,6 +1099,47 @@ AS $function$
   left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
   left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
   where j.tenant_id = of_tenant and j.id = of_job
+$function$
+CREATE OR REPLACE FUNCTION public.erase_project(of_tenant uuid, of_project uuid, OUT erased_sessions integer, OUT erased_documents integer, OUT erased_bytes bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  ids uuid[] := lock_for_erasing(of_tenant, of_project);
+  texts text[] := texts_of(of_tenant, of_project, ids);
+  recipes text[] := array(select s.recipe_hash from sessions s
+    where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
+  topics text[] := array(select 'session/' || id from unnest(ids) as id)
+    || array['project/' || of_project];
+begin
+  erased_sessions := cardinality(ids);
+  select count(*) into erased_documents from documents d
+  where d.tenant_id = of_tenant and d.session_id = any (ids) and d.kind = 'document';
+  delete from call_pieces p using model_calls c
+  where p.tenant_id = of_tenant and c.tenant_id = of_tenant and c.id = p.call_id
+    and c.session_id = any (ids);
+  delete from feedback f where f.tenant_id = of_tenant and f.session_id = any (ids);
+  delete from documents d where d.tenant_id = of_tenant and d.session_id = any (ids);
+  delete from model_calls c where c.tenant_id = of_tenant and c.session_id = any (ids);
+  delete from contributions c where c.tenant_id = of_tenant and c.session_id = any (ids);
+  delete from lane_steps l using stage_runs r
+  where l.tenant_id = of_tenant and r.tenant_id = of_tenant and r.id = l.stage_run_id
+    and r.session_id = any (ids);
+  delete from jobs j where j.tenant_id = of_tenant and j.session_id = any (ids);
+  delete from stage_runs r where r.tenant_id = of_tenant and r.session_id = any (ids);
+  delete from lanes l where l.tenant_id = of_tenant and l.session_id = any (ids);
+  delete from events e where e.tenant_id = of_tenant and e.topic = any (topics);
+  delete from notices n where n.tenant_id = of_tenant and n.topic = any (topics);
+  delete from budgets b where b.tenant_id = of_tenant
+    and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
+  delete from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
+  delete from resources r where r.tenant_id = of_tenant and r.project_id = of_project;
+  delete from projects p where p.tenant_id = of_tenant and p.id = of_project;
+  erased_bytes := delete_unused_texts(of_tenant, texts);
+  perform delete_unused_recipes(of_tenant, recipes);
+end
 $function$
 CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid
@@ -1324,6 +1425,12 @@ CREATE OR REPLACE FUNCTION public.job_event_kind(from_status text, to_status tex
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (to_status = 'processing'::text) THEN 'job-started'::text WHEN (to_status = 'retrying'::text) THEN 'job-retried'::text WHEN ((to_status = 'completed'::text) AND is_continued) THEN 'job-continued'::text WHEN (to_status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])) THEN ('job-'::text || to_status) WHEN (from_status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN 'job-reopened'::text WHEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text])) THEN 'job-suspended'::text WHEN (from_status = 'processing'::text) THEN 'job-requeued'::text ELSE 'job-woken'::text END
+CREATE OR REPLACE FUNCTION public.keep_texts()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock_shared(hashtextextended(current_tenant()::text, 3))
+$function$
 CREATE OR REPLACE FUNCTION public.ledger_owner()
  RETURNS text
  LANGUAGE sql
@@ -1342,6 +1449,40 @@ begin
     select m.tenant_id, m.scope, m.owner_id, m.currency from budgets_of(of_tenant, of_session) m)
   order by b.scope, b.owner_id, b.currency for update;
   return true;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.lock_for_erasing(of_tenant uuid, of_project uuid)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids uuid[];
+  busy uuid;
+begin
+  perform 1 from projects p where p.tenant_id = of_tenant and p.id = of_project for update;
+  if not found then
+    raise exception 'There is no project %.', of_project using errcode = 'DX000', hint = 'not_found';
+  end if;
+  perform 1 from sessions s where s.tenant_id = of_tenant and s.project_id = of_project
+  order by s.id for update;
+  select coalesce(array_agg(s.id), '{}'), (array_agg(s.id) filter (where s.status = 'running'))[1]
+  into ids, busy from sessions s where s.tenant_id = of_tenant and s.project_id = of_project;
+  if busy is not null then
+    raise exception 'Session % of the project is running. End it first with: dialectic cancel %',
+      busy, busy using errcode = 'DX000', hint = 'session_running';
+  end if;
+  perform 1 from jobs j where j.tenant_id = of_tenant and j.session_id = any (ids)
+  order by j.seq desc for update;
+  perform 1 from model_calls c where c.tenant_id = of_tenant and c.session_id = any (ids)
+  order by c.id for update;
+  select h.session_id into busy from holds h
+  where h.tenant_id = of_tenant and h.session_id = any (ids) and h.status = 'held' limit 1;
+  if busy is not null then
+    raise exception 'A call of session % is still in flight. Try again when it has ended.', busy
+      using errcode = 'DX000', hint = 'session_running';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended(of_tenant::text, 3));
+  return ids;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
@@ -1561,6 +1702,11 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' and current_user = (select pg_get_userbyid(p.proowner) from pg_proc p
+    where p.oid = 'erase_project(uuid, uuid)'::regprocedure)
+  then
+    return null;
+  end if;
   raise exception '% is append-only', tg_table_name
     using errcode = 'DX000', hint = 'access_denied';
 end
@@ -2080,6 +2226,22 @@ begin
   from model_calls c where c.tenant_id = new.tenant_id and c.id = new.call_id;
   return null;
 end
+$function$
+CREATE OR REPLACE FUNCTION public.texts_of(of_tenant uuid, of_project uuid, of_sessions uuid[])
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select array_agg(t.hash) from (
+    select p.brief_hash as hash from projects p where p.tenant_id = of_tenant and p.id = of_project
+    union select r.blob_hash from resources r
+      where r.tenant_id = of_tenant and r.project_id = of_project
+    union select c.blob_hash from contributions c
+      where c.tenant_id = of_tenant and c.session_id = any (of_sessions)
+    union select unnest(array[d.markdown_hash, d.body_hash]) from documents d
+      where d.tenant_id = of_tenant and d.session_id = any (of_sessions)
+    union select m.request_hash from model_calls m
+      where m.tenant_id = of_tenant and m.session_id = any (of_sessions)) as t
 $function$
 CREATE OR REPLACE FUNCTION public.waits_for_itself(added job_wait[])
  RETURNS boolean

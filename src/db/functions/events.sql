@@ -1,7 +1,13 @@
 -- The event log: append-only, and announced to its readers.
 
+-- Nobody changes an event, and only erase_project() takes events away: it runs as its owner.
 create or replace function refuse_change() returns trigger language plpgsql as $$
 begin
+  if tg_op = 'DELETE' and current_user = (select pg_get_userbyid(p.proowner) from pg_proc p
+    where p.oid = 'erase_project(uuid, uuid)'::regprocedure)
+  then
+    return null;
+  end if;
   raise exception '% is append-only', tg_table_name
     using errcode = 'DX000', hint = 'access_denied';
 end

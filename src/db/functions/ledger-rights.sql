@@ -1,4 +1,4 @@
--- Who the functions of the ledger run as.
+-- Who the functions of the ledger run as, and the one that erases a project.
 --
 -- These are the ways into the ledger: each is SECURITY DEFINER, so that what it calls runs with its
 -- owner's rights, while a tenant who calls an inner function has only the right to read. Their search
@@ -11,7 +11,7 @@ begin
   if ledger_owner() = 'dialectic_ledger' then
     foreach entrance in array array['hold_funds', 'post_call', 'close_hold', 'settle_left_holds',
       'grant_funds', 'refund_call', 'set_budget', 'remove_limit', 'set_spending_share',
-      'lock_wallets', 'lock_hold'] loop
+      'lock_wallets', 'lock_hold', 'erase_project'] loop
       execute format('alter function %s owner to dialectic_ledger',
         entrance::regproc::regprocedure);
     end loop;

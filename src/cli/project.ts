@@ -1,0 +1,69 @@
+import { Command } from 'commander';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { DeletedProject } from '../api/retention.ts';
+import { findTerminal, type Terminal } from './ask-questions.ts';
+import { confirm } from './confirm.ts';
+import { printResult } from './output.ts';
+import { withDialectic } from './store.ts';
+
+type Options = { data?: string; json?: boolean; yes?: boolean };
+
+/** `dialectic project`: delete a project for good, or hide it from lists. */
+export function projectCommand(): Command {
+  const project = new Command('project').description('delete or archive projects');
+  const verb = (name: string, description: string): Command =>
+    project
+      .command(name)
+      .description(description)
+      .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+      .option('--json', 'print the result as JSON');
+  const named = (name: string, description: string): Command =>
+    verb(name, description).argument('<project>', 'its name, its id or the end of it');
+  named('delete', 'erase a project with its sessions; what it cost stays in the ledger')
+    .option('-y, --yes', 'do not ask')
+    .action((wanted: string, options: Options) =>
+      withDialectic(options.data, (dialectic) =>
+        deleteProject(dialectic, wanted, options, findTerminal(options)),
+      ),
+    );
+  named('archive', 'hide a project from `dialectic list`').action(
+    (wanted: string, options: Options) =>
+      withDialectic(options.data, async (dialectic) => {
+        const archived = await dialectic.archiveProject(wanted);
+        const back = `Bring it back with: dialectic project unarchive ${archived.id}`;
+        const line = `Archived ${archived.name}. \`dialectic list --all\` shows it. ${back}`;
+        printResult(options.json === true, archived, [line]);
+      }),
+  );
+  named('unarchive', 'show an archived project in `dialectic list` again').action(
+    (wanted: string, options: Options) =>
+      withDialectic(options.data, async (dialectic) => {
+        const shown = await dialectic.unarchiveProject(wanted);
+        printResult(options.json === true, shown, [`${shown.name} is listed again.`]);
+      }),
+  );
+  return project;
+}
+
+/** Deletes a project after the person has agreed. */
+export async function deleteProject(
+  dialectic: Dialectic,
+  wanted: string,
+  options: Options,
+  terminal: Terminal | null,
+): Promise<void> {
+  const { id, name, sessions, documents } = await dialectic.project(wanted);
+  if (!options.yes) {
+    const what = `${count(sessions, 'session')} and ${count(documents, 'document')}`;
+    await confirm(`Delete project ${name} with ${what} for good?`, terminal);
+  }
+  const deleted = await dialectic.deleteProject(id);
+  printResult(options.json === true, deleted, [describeDeleted(deleted)]);
+}
+
+const describeDeleted = ({ name, sessions, documents, bytes }: DeletedProject): string =>
+  `Deleted project ${name}: ${count(sessions, 'session')}, ${count(documents, 'document')}, ` +
+  `${count(bytes, 'byte')} of text.`;
+
+const count = (n: number, noun: string): string =>
+  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

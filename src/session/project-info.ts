@@ -1,0 +1,51 @@
+import type { Transaction } from '../db/database.ts';
+import { findProject } from './project.ts';
+
+/** A project with how much it holds and when it was last used. */
+export type ProjectInfo = {
+  readonly id: string;
+  readonly name: string;
+  readonly archivedAt: Date | null;
+  readonly sessions: number;
+  /** Sessions that are running or paused. */
+  readonly running: number;
+  /** Versions of documents. */
+  readonly documents: number;
+  /** When a session was started, a job of one ended or feedback was given. */
+  readonly lastUsedAt: Date;
+};
+
+/** All projects of the tenant, those first that were not used for longest. */
+const readProjects = (tx: Transaction): Promise<ProjectInfo[]> =>
+  tx.query<ProjectInfo>(
+    `select p.id, p.name, p.archived_at as "archivedAt", count(s.id) as sessions,
+       count(s.id) filter (where s.status = 'running') as running,
+       coalesce(sum(d.count), 0)::int as documents,
+       greatest(p.created_at, max(s.created_at), max(j.last), max(f.last)) as "lastUsedAt"
+     from projects p
+     left join sessions s on s.project_id = p.id
+     left join lateral (select count(*) from documents d
+       where d.session_id = s.id and d.kind = 'document') as d on true
+     left join lateral (select max(j.finished_at) as last from jobs j
+       where j.session_id = s.id) as j on true
+     left join lateral (select max(f.created_at) as last from feedback f
+       where f.session_id = s.id) as f on true
+     group by p.tenant_id, p.id order by "lastUsedAt", p.id`,
+  );
+
+/** A project by its name, its id or the end of it. */
+export async function readProject(tx: Transaction, wanted: string): Promise<ProjectInfo> {
+  const id = await findProject(tx, wanted);
+  return (await readProjects(tx)).find((project) => project.id === id)!;
+}
+
+/** Hides a project and its sessions from lists, or shows them again; nothing else changes. */
+export async function setArchived(tx: Transaction, wanted: string, isArchived: boolean) {
+  const id = await findProject(tx, wanted);
+  await tx.query(
+    `update projects set archived_at = case when $2 then coalesce(archived_at, app_now()) end
+     where id = $1`,
+    [id, isArchived],
+  );
+  return readProject(tx, id);
+}
