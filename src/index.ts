@@ -13,7 +13,7 @@ export type {
 export type { Dialectic } from './api/dialectic.ts';
 export type { RunEvent, WatchOptions } from './api/follow-run.ts';
 export { type Configuration, type DialecticOptions, openDialectic } from './api/open-dialectic.ts';
-export type { DeletedProject } from './api/retention.ts';
+export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';
 export type { StartedRun } from './api/start-run.ts';
 export type { Choice, GoOnOptions, ResumeOptions } from './api/steer-run.ts';

@@ -29,7 +29,13 @@ import type {
 } from './data.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { type Plain, toPlain } from './plain.ts';
-import { type DeletedProject, deleteProject } from './retention.ts';
+import {
+  type DeletedProject,
+  deleteProject,
+  type ExpireOptions,
+  type Expiry,
+  expireProjects,
+} from './retention.ts';
 import type { RunOptions } from './run-options.ts';
 import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
@@ -243,6 +249,11 @@ export class Dialectic {
    */
   deleteProject(wanted: string): Promise<DeletedProject> {
     return deleteProject(this.#store, wanted);
+  }
+
+  /** Deletes the projects that were not used for a number of days; those with a running session stay. */
+  expireProjects(options: ExpireOptions = {}): Promise<Expiry> {
+    return expireProjects(this.#store, options);
   }
 
   /** Hides a project from lists. */

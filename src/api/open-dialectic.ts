@@ -3,10 +3,11 @@ import { ensureLocalTenant } from '../db/tenants.ts';
 import { type JobsFile, readJobSettings } from '../jobs/settings.ts';
 import { type Environment, type ModelsFile, readModelsConfig } from '../models/config.ts';
 import type { Log } from '../platform/log.ts';
+import { type RetentionFile, readRetentionDays } from '../session/retention-settings.ts';
 import { Dialectic } from './dialectic.ts';
 
-/** Providers, models and jobs, as in `dialectic.config.yaml`. */
-export type Configuration = ModelsFile & JobsFile;
+/** Providers, models, jobs and retention, as in `dialectic.config.yaml`. */
+export type Configuration = ModelsFile & JobsFile & RetentionFile;
 
 export type DialecticOptions = {
   /**
@@ -30,13 +31,14 @@ export async function openDialectic(options: DialecticOptions = {}): Promise<Dia
   const { environment = process.env, configuration = {}, backupEveryMs, log = () => {} } = options;
   const models = readModelsConfig(environment, configuration);
   const jobs = readJobSettings(configuration);
+  const retentionDays = readRetentionDays(configuration);
   const database = await openDatabase(
     locate(options, environment),
     backupEveryMs === undefined ? {} : { backupEveryMs },
   );
   try {
     const { tenantId } = await ensureLocalTenant(database);
-    return new Dialectic({ database, tenantId, models, jobs, log });
+    return new Dialectic({ database, tenantId, models, jobs, retentionDays, log });
   } catch (error) {
     await database.close();
     throw error;

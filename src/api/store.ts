@@ -9,6 +9,8 @@ export type Store = {
   readonly tenantId: string;
   readonly models: ModelsConfig;
   readonly jobs: JobSettings;
+  /** After how many days unused projects expire; null or absent = never. */
+  readonly retentionDays?: number | null;
   /** Hears what workers have to say beside the events of a run. */
   readonly log: Log;
 };

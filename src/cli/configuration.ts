@@ -6,6 +6,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
+import { readRetentionDays } from '../session/retention-settings.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];
@@ -23,10 +24,11 @@ export const readConfiguration = (): ModelsConfig =>
 export function readConfigurationFiles(): Configuration {
   const { own, found, file } = readFiles();
   const merged = mergeFiles(own, found);
-  if (file && !isTrusted(file)) requireHarmless(file, findLiberties(process.env, own, found));
+  if (file && !isTrusted(file)) requireHarmless(file, libertiesOver(own, found));
   // What is wrong with them is said before a run begins; from here on they have their type.
   readJobSettings(merged);
   parseModelsFile(merged);
+  readRetentionDays(merged);
   return merged as Configuration;
 }
 
@@ -49,7 +51,16 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
 
 /** What a file would do that it may not do before it is trusted. */
 export function libertiesOf(file: FoundFile): string[] {
-  return findLiberties(process.env, parseFile(findConfiguration(userFolder())), parseFile(file));
+  return libertiesOver(parseFile(findConfiguration(userFolder())), parseFile(file));
+}
+
+/** A folder of somebody else may neither take keys nor decide what is deleted. */
+function libertiesOver(own: unknown, found: unknown): string[] {
+  const days = readRetentionDays(found);
+  return [
+    ...findLiberties(process.env, own, found),
+    ...(days === null ? [] : [`deletes projects that were unused for ${days} days (retention)`]),
+  ];
 }
 
 function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
-import type { DeletedProject } from '../api/retention.ts';
+import type { DeletedProject, Expiry } from '../api/retention.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { confirm } from './confirm.ts';
 import { printResult } from './output.ts';
-import { withDialectic } from './store.ts';
+import { withDialectic, withRetention } from './store.ts';
 
-type Options = { data?: string; json?: boolean; yes?: boolean };
+type Options = { data?: string; json?: boolean; yes?: boolean; dryRun?: boolean };
 
-/** `dialectic project`: delete a project for good, or hide it from lists. */
+/** `dialectic project`: delete projects for good, by name or by age, or hide them from lists. */
 export function projectCommand(): Command {
-  const project = new Command('project').description('delete or archive projects');
+  const project = new Command('project').description('delete, archive or expire projects');
   const verb = (name: string, description: string): Command =>
     project
       .command(name)
@@ -42,8 +42,34 @@ export function projectCommand(): Command {
         printResult(options.json === true, shown, [`${shown.name} is listed again.`]);
       }),
   );
+  verb('expire', 'delete the projects that were unused for the `retention` of the configuration')
+    .option('--dry-run', 'only tell which they are')
+    .action((options: Options) =>
+      withRetention(options.data, (dialectic) => expire(dialectic, options)),
+    );
   return project;
 }
+
+async function expire(dialectic: Dialectic, { json, dryRun }: Options): Promise<void> {
+  const expiry = await dialectic.expireProjects({ dryRun });
+  const { days, deleted, expired, kept } = expiry;
+  const lines = [
+    ...(dryRun ? expired.map(describeExpired) : deleted.map(describeDeleted)),
+    ...kept.map(({ name, id }) => `Kept project ${name} (${id}): a session of it is in use.`),
+  ];
+  const none = `No project was unused for ${count(days, 'day')}.`;
+  printResult(json === true, expiry, lines.length > 0 ? lines : [none]);
+}
+
+const describeExpired = ({
+  name,
+  id,
+  sessions,
+  documents,
+  lastUsedAt,
+}: Expiry['expired'][number]): string =>
+  `Would delete project ${name} (${id}): ${count(sessions, 'session')}, ` +
+  `${count(documents, 'document')}, last used ${lastUsedAt.slice(0, 10)}.`;
 
 /** Deletes a project after the person has agreed. */
 export async function deleteProject(

@@ -18,6 +18,15 @@ export const withModels = <T>(
   work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> => withOptions(data, { configuration: readConfigurationFiles() }, work);
 
+/** The same for a command that calls no model, with the retention that the configuration sets. */
+export const withRetention = <T>(
+  data: string | undefined,
+  work: (dialectic: Dialectic) => Promise<T>,
+): Promise<T> => {
+  const { retention } = readConfigurationFiles();
+  return withOptions(data, { environment: {}, configuration: { retention } }, work);
+};
+
 async function withOptions<T>(
   data: string | undefined,
   options: DialecticOptions,

@@ -33,6 +33,15 @@ const readProjects = (tx: Transaction): Promise<ProjectInfo[]> =>
      group by p.tenant_id, p.id order by "lastUsedAt", p.id`,
   );
 
+/** Projects in which nothing happened for so many days, those first that were unused for longest. */
+export async function readUnusedProjects(tx: Transaction, days: number): Promise<ProjectInfo[]> {
+  const { before } = await tx.queryOne<{ before: Date }>(
+    'select app_now() - make_interval(days => $1) as before',
+    [days],
+  );
+  return (await readProjects(tx)).filter(({ lastUsedAt }) => lastUsedAt < before);
+}
+
 /** A project by its name, its id or the end of it. */
 export async function readProject(tx: Transaction, wanted: string): Promise<ProjectInfo> {
   const id = await findProject(tx, wanted);

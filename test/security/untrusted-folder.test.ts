@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { configCommand } from '../../src/cli/config.ts';
 import { estimateCommand } from '../../src/cli/estimate.ts';
 import { modelsCommand } from '../../src/cli/models.ts';
+import { projectCommand } from '../../src/cli/project.ts';
 import { runCommand } from '../../src/cli/run.ts';
-import { temporaryFolder } from '../stores.ts';
+import { emptyDirectory, temporaryFolder } from '../stores.ts';
 
 const CANARY = 'sk-canary-0123456789';
 const home = process.cwd();
@@ -85,4 +86,23 @@ test('what touches no secret works without trust, over the user’s own configur
   await configure({ openai: { concurrency: 3 }, lab: { baseUrl: url } });
   await models();
   expect(seen.join()).toContain(CANARY);
+});
+
+test('a configuration in the folder deletes no project before it is trusted', async () => {
+  await writeFile('dialectic.config.yaml', 'retention: { days: 1 }');
+  const expire = ['expire', '--data', await emptyDirectory()];
+  await expect(call(projectCommand(), ...expire)).rejects.toMatchObject(
+    untrusted('deletes projects that were unused for 1 days'),
+  );
+  await call(configCommand(), 'trust');
+  await call(projectCommand(), ...expire);
+  await writeFile('dialectic.config.yaml', 'providers: {}');
+  await expect(call(projectCommand(), ...expire)).rejects.toMatchObject({
+    code: 'usage_invalid',
+    message: expect.stringContaining('retention: { days: 365 }'),
+  });
+  await writeFile('dialectic.config.yaml', 'retention: { days: 0 }');
+  await expect(call(projectCommand(), ...expire)).rejects.toMatchObject({
+    message: expect.stringContaining('retention.days'),
+  });
 });

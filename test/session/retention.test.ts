@@ -269,6 +269,41 @@ describeOnBoth('a project', (kind) => {
     expect((await dialectic.find()).id).toBe(young.session);
   });
 
+  test('expires when it was unused for the set time, unless a session of it runs', async () => {
+    const names = ['Unused', 'Running', 'Revived'];
+    const started = await Promise.all(names.map((project) => dialectic.start({ ...run, project })));
+    const [unused, running, revived] = started.map(({ session }) => session);
+    for (const session of [unused!, revived!]) await dialectic.cancel(session);
+    await asOwner(async (tx) => {
+      const old = `app_now() - interval '31 days'`;
+      await tx.query(`update projects set created_at = ${old} where tenant_id = $1`, [tenantId]);
+      await tx.query(`update sessions set created_at = ${old} where tenant_id = $1`, [tenantId]);
+      await tx.query(`update jobs set finished_at = ${old} where tenant_id = $1`, [tenantId]);
+    });
+    const { session: again } = await dialectic.start({ ...run, project: 'Revived' });
+    await dialectic.cancel(again);
+    await dialectic.archiveProject('Unused');
+    await expect(dialectic.expireProjects()).rejects.toMatchObject({ code: 'usage_invalid' });
+    await expect(dialectic.expireProjects({ days: 0 })).rejects.toMatchObject({
+      code: 'usage_invalid',
+    });
+    expect(await dialectic.expireProjects({ days: 32 })).toMatchObject({ expired: [], kept: [] });
+
+    const before = await digest(tenantId);
+    expect(await dialectic.expireProjects({ days: 30, dryRun: true })).toMatchObject({
+      expired: [{ name: 'Unused', sessions: 1 }],
+      deleted: [],
+      kept: [{ name: 'Running' }],
+    });
+    expect(await digest(tenantId)).toEqual(before);
+    expect(await dialectic.expireProjects({ days: 30 })).toMatchObject({
+      deleted: [{ name: 'Unused', sessions: 1 }],
+      kept: [{ name: 'Running' }],
+    });
+    const left = (await dialectic.list({ all: true })).map(({ id }) => id);
+    expect(left.toSorted()).toEqual([running!, revived!, again].toSorted());
+  });
+
   test('is deleted on the command line by a person who says yes', async () => {
     const { session } = await dialectic.start({ ...run, project: 'Asked' });
     await dialectic.cancel(session);
