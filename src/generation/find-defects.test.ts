@@ -46,3 +46,16 @@ test.each(['extends', 'rewrites'] as const)(
     expect(others).toEqual([]);
   },
 );
+
+test('what stands in a draft that another step rewrites is not held against this answer', () => {
+  const assembly = assemble(plan(3), 'rewrites');
+  const [item] = plan(3)['items'] as JsonRecord[];
+  const given = { title: 'Work', contract, content: { items: [{ ...item, id: 'W2' }] }, text: '' };
+  const withInput = (name: string): Assembly =>
+    ({ ...assembly, inputs: [...assembly.inputs, { ...given, name }] }) as unknown as Assembly;
+  const later = step('later', 'EXECUTE', 'all_to_one', 'work', [], { rewrites: 'draft_work' });
+  const stageWith = { ...assembly.stage, steps: [...assembly.stage.steps, later] };
+  const answer = plan(3);
+  expect(findDefects({ ...withInput('draft_work'), stage: stageWith }, answer, null)).toEqual([]);
+  expect(findDefects(withInput('draft_work'), answer, null)).toHaveLength(1);
+});

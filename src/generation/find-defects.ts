@@ -40,8 +40,10 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
   if (step.checks.length === 0) return [];
   const contract = contractOf(stage, step)!;
   const { title, words } = describeDocument(stage, step);
-  // The draft of the answer is in it already; counted twice, a plan would cost double.
-  const others = inputs.filter(({ name }) => name !== (step.extends ?? step.rewrites));
+  // The draft of the answer is in it already; counted twice, a plan would cost double. What stands in
+  // other drafts is still to be rewritten, and this writer cannot mend it.
+  const drafts = new Set([step.extends, ...stage.steps.map(({ rewrites }) => rewrites)]);
+  const others = inputs.filter(({ name }) => !drafts.has(name));
   const documents = [...planDocuments(others), { title, contract, content, text }];
   const { problems } = checkPlan(gatherPlan(documents));
   const found = problems.filter(({ code }) => step.checks.includes(code));
