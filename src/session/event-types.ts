@@ -42,6 +42,8 @@ const SCHEMAS = [
       'session-continued',
       'session-completed',
       'session-cancelled',
+      // Deleted with its project: the only event of it that is left.
+      'session-erased',
     ]),
     ...session,
   }),

@@ -76,6 +76,7 @@ function reduceOne(
       return { ...state, status: 'running', iteration: event.iteration };
     case 'session-completed':
     case 'session-cancelled':
+    case 'session-erased':
       return { ...state, status: event.kind.slice('session-'.length), gates: new Set() };
     case 'session-failed':
       return { ...state, status: 'failed' };

@@ -6,11 +6,14 @@ import { deleteProject } from '../../src/cli/project.ts';
 import type { AnyTransaction, Database } from '../../src/db/database.ts';
 import { addNotice } from '../../src/db/notices.ts';
 import { saveBlob } from '../../src/documents/blobs.ts';
+import { cancelSession } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { newId } from '../../src/platform/ids.ts';
+import { eraseProject } from '../../src/session/erase-project.ts';
 import { startRun } from '../../src/session/start.ts';
 import { holdFunds, voidHold } from '../../src/wallet/holds.ts';
+import { untilLookedAgain } from '../engine.ts';
 import { ownedDatabase } from '../owned-database.ts';
 import { tenantTables } from '../security/sample-rows.ts';
 import { describeOnBoth, newTenant, openStore, openTestStore } from '../stores.ts';
@@ -31,8 +34,8 @@ const secret: RunOptions = {
   projectOverlay: { standards: [`Taste the ${SECRET}.`] },
   resources: [{ kind: 'constraint_boundaries', name: 'limits', text: `One jar of ${SECRET}.` }],
 };
-/** The ledger keeps what was paid, and for which session and call. */
-const MONEY = ['holds', 'postings'];
+/** The log tells that a session is gone; the ledger keeps what was paid, and for which session. */
+const KEEP_IDS = ['events', 'holds', 'postings'];
 
 const open = (database: Database, tenantId: string): Dialectic =>
   new Dialectic({
@@ -152,7 +155,7 @@ describeOnBoth('a project', (kind) => {
     expect(erased).toMatchObject({ project, name: SECRET, sessions: 2, documents: 1 });
     expect(erased.bytes).toBeGreaterThan(1_000);
     expect(await mentions(SECRET)).toEqual([]);
-    expect(await mentions(...ids)).toEqual(MONEY);
+    expect(await mentions(...ids)).toEqual(KEEP_IDS);
     expect(await sums()).toEqual(money);
     expect(money.map(({ sum, drift }) => ({ sum, drift }))).toEqual(
       money.map(() => ({ sum: 0, drift: 0 })),
@@ -247,6 +250,21 @@ describeOnBoth('a project', (kind) => {
       expect(await dialectic.project('New')).toMatchObject({ sessions: 0 });
     },
   );
+
+  test('that is deleted ends the watching of its sessions', async () => {
+    const { session, project } = await dialectic.start(run);
+    const watching = (async () => {
+      for await (const { kind: told } of dialectic.watch(session)) expect(told).toBeTruthy();
+    })();
+    watching.catch(() => {}); // looked at below
+    await untilLookedAgain(database);
+    // In one transaction, so that no reader sees the event of the cancellation.
+    await database.asTenant(tenantId, async (tx) => {
+      await cancelSession(tx, session);
+      await eraseProject(tx, project);
+    });
+    await expect(watching).rejects.toMatchObject({ code: 'not_found' });
+  });
 
   test('that is archived is left out of lists, found by id, and takes no new session', async () => {
     const old = await dialectic.start({ ...run, project: 'Old' });
@@ -344,5 +362,6 @@ test('a project of a server whose schema no superuser owns is erased, and only b
   await expect(attack).rejects.toMatchObject({ code: 'not_found' });
   expect(await dialectic.deleteProject('Mine')).toMatchObject({ sessions: 1 });
   expect(await dialectic.list({ all: true })).toEqual([]);
-  expect((await dialectic.events(session)).events).toEqual([]);
+  const { events } = await dialectic.events(session);
+  expect(events.map(({ kind }) => kind)).toEqual(['session-erased']);
 });

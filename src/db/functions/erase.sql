@@ -1,5 +1,5 @@
 -- Erasing a project: its sessions and all that they wrote, their events included. The ledger stays,
--- with ids and amounts alone.
+-- with ids and amounts alone, and one event for each session, which tells readers that it is gone.
 --
 -- Lock order: project, sessions, jobs, calls, then the tenant's texts. A run that starts in a project
 -- locks the project first, and who saves a text takes its lock on the texts last.
@@ -123,6 +123,10 @@ begin
   delete from stage_runs r where r.tenant_id = of_tenant and r.session_id = any (ids);
   delete from lanes l where l.tenant_id = of_tenant and l.session_id = any (ids);
   delete from events e where e.tenant_id = of_tenant and e.topic = any (topics);
+  -- Whoever watches a session would otherwise wait for ever for its next event.
+  perform tell_session(of_tenant, s.id, 'session-erased',
+    jsonb_build_object('iteration', s.iteration))
+  from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
   delete from notices n where n.tenant_id = of_tenant and n.topic = any (topics);
   delete from budgets b where b.tenant_id = of_tenant
     and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
