@@ -11,7 +11,8 @@ export default defineConfig({
     // A file starts within half a second less where the modules are there already.
     isolate: false,
     pool: 'forks',
-    maxWorkers: 2,
+    // A third of the time is waiting: for leases, back-off and other processes.
+    maxWorkers: 3,
     // For what hangs; no test depends on how fast the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
