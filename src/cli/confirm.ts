@@ -6,7 +6,7 @@ import type { Terminal } from './ask-questions.ts';
 /** Asks the person; whatever is not `yes`, Ctrl-C and the end of input included, refuses. */
 export async function confirm(question: string, terminal: Terminal | null): Promise<void> {
   if (!terminal) {
-    const message = `${question} Nobody can be asked here: confirm with --yes.`;
+    const message = `${question} There is no terminal to ask: confirm with --yes.`;
     throw new DialecticError('usage_invalid', message);
   }
   const ended = new AbortController();

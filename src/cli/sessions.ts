@@ -12,7 +12,7 @@ export async function findSession(
   return found;
 }
 
-/** Whoever asked for the newest should know that a date says so of another one. */
+/** Warns that a session whose date lies ahead was not taken as the newest. */
 function tellAhead({ id: newest }: SessionInfo, sessions: readonly SessionInfo[]): void {
   const ahead = sessions.filter((session) => session.ahead);
   if (ahead.length === 0) return;

@@ -19,7 +19,7 @@ type NewCall = {
   readonly provider: string;
   /** What it may cost at most. */
   readonly cost: WorstCase;
-  /** Null where nobody knows it; then no limit in dollars may be in force. */
+  /** Null where it is unknown; then no limit in dollars may be in force. */
   readonly price: ModelPrice | null;
 };
 
@@ -28,7 +28,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
   const { sessionId } = job;
   const { callId, request, purpose, provider, cost, price } = call;
   return database.asTenant(job.tenantId, async (tx) => {
-    // Whoever takes the job over must see the row, or come before it.
+    // A takeover is ordered before this transaction, or sees its row.
     await requireLease(tx, job);
     const key = { callId, purpose: GENERATION };
     const automatic = purpose === 'repair';

@@ -24,7 +24,7 @@ export type Reserved = Assembled & {
   readonly price: ModelPrice | null;
 };
 
-/** What a model is taken to write at most where nobody says; documents are far shorter. */
+/** The output limit that is assumed where a model's is unknown; documents are far shorter. */
 const USUAL_OUTPUT = 16_384;
 /** With less than this a document would be cut again and again; then a person is asked instead. */
 const LEAST_OUTPUT = 4_096;

@@ -920,7 +920,7 @@ begin
 
   sessions := cardinality(free) + cardinality(limited);
   share := (batch + sessions - 1) / greatest(1, sessions);
-  -- Shares are rounded up, so whoever comes last may find nothing left: that is drawn by lot, too.
+  -- Shares are rounded up, so the last session may find nothing left: the order is drawn by lot, too.
   limited_first := random() < 0.5;
   for turn in 1..4 loop
     exit when remaining <= 0 or sessions = 0;
@@ -1225,7 +1225,7 @@ begin
   if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
     perform settle_parents(ended);
   end if;
-  -- Whoever inserts a waiter knows the first link and locks it, so the end of a later one must too.
+  -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
   if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
     perform 1 from jobs f
       where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
@@ -1920,7 +1920,7 @@ begin
       input_tokens = case when h.chars > 0 then h.input_tokens end,
       output_tokens = case when h.chars > 0 then tokens_out end,
       cost_micros = case when h.chars > 0 then cost else 0 end,
-      error = '{"code": "lease_lost", "message": "Nobody was left to receive the answer."}'
+      error = '{"code": "lease_lost", "message": "The worker ended before the answer arrived."}'
     where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
     if h.chars > 0 then
       perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,

@@ -2,7 +2,8 @@
 -- with ids and amounts alone, and one event for each session, which tells readers that it is gone.
 --
 -- Lock order: project, sessions, jobs, calls, then the tenant's texts. A run that starts in a project
--- locks the project first, and who saves a text takes its lock on the texts last.
+-- locks the project first. A transaction that saves a text takes the texts' lock shared, before or after
+-- the accounts that it locks; beside an eraser PostgreSQL may reorder the queue after deadlock_timeout.
 
 -- Keeps texts and recipes that are there already from being erased until the transaction ends, so that
 -- what refers to them can be saved after them.

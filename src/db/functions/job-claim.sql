@@ -45,7 +45,7 @@ begin
 
   sessions := cardinality(free) + cardinality(limited);
   share := (batch + sessions - 1) / greatest(1, sessions);
-  -- Shares are rounded up, so whoever comes last may find nothing left: that is drawn by lot, too.
+  -- Shares are rounded up, so the last session may find nothing left: the order is drawn by lot, too.
   limited_first := random() < 0.5;
   for turn in 1..4 loop
     exit when remaining <= 0 or sessions = 0;

@@ -24,7 +24,7 @@ begin
   if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
     perform settle_parents(ended);
   end if;
-  -- Whoever inserts a waiter knows the first link and locks it, so the end of a later one must too.
+  -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
   if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
     perform 1 from jobs f
       where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
@@ -75,7 +75,7 @@ end
 $$;
 
 -- Those of the given jobs that wait for children and have none alive go on, or fail where too few
--- jobs of a step succeeded. Whoever calls it holds their locks.
+-- jobs of a step succeeded. The caller holds their locks.
 create or replace function wake_parents(tenants uuid[], parents uuid[])
   returns void language plpgsql as $$
 declare
@@ -141,7 +141,7 @@ create or replace function children_by_step(of_tenant uuid, of_parent uuid)
   group by c.step_key
 $$;
 
--- Everybody who waited for the end of a chain goes on, or fails with it.
+-- Jobs that waited for the end of a chain go on, or fail with it.
 create or replace function wake_waiters(ended job_end[]) returns void language plpgsql as $$
 begin
   update jobs w set

@@ -1,9 +1,9 @@
 -- Holds: the worst case of each call in flight, set aside before its request leaves.
 
 -- Whether one of the open holds under a limit will be settled without a person: its job runs, is over
--- or will be claimed. Those of a paused session stay until it goes on, so nobody should wait for them;
--- nor for those of a session that nobody works on, which shows by a job that was due for a while.
--- Work that is no model call has no job; whoever does it settles it.
+-- or will be claimed. Those of a paused session stay until it goes on, so no call should wait for them;
+-- nor for those of a session without a worker, which shows by a job that was due for a while.
+-- Work that is no model call has no job; the code that does it settles it.
 create or replace function is_any_moving(
   of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid
 ) returns boolean language sql stable as $$
@@ -117,7 +117,7 @@ begin
 end
 $$;
 
--- A hold with its payers locked; whoever changes a hold has these locks.
+-- A hold with its payers locked; every change of a hold needs these locks.
 create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
   returns holds language plpgsql
   security definer set search_path = public, pg_temp as $$
@@ -149,7 +149,7 @@ begin
 end
 $$;
 
--- Gives a hold back, as void (the call brought nothing) or expired (nobody can post it any more).
+-- Gives a hold back, as void (the call brought nothing) or expired (its lease is gone, so no worker can post it).
 -- Returns whether it is closed without a posting; expiry leaves what was posted alone.
 create or replace function close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
   returns boolean language plpgsql
@@ -170,9 +170,9 @@ begin
 end
 $$;
 
--- Settles holds of calls whose job is over, so that nobody can post them any more: the lease is
--- gone. What had arrived is posted as estimated, at four characters a token; the rest expires. Who
--- comes from a call has locks already, so it leaves wallets alone that others have locked.
+-- Settles holds of calls whose job is over, so that no worker can post them: the lease is
+-- gone. What had arrived is posted as estimated, at four characters a token; the rest expires. A
+-- transaction that settles a call has locks already, so it skips wallets that another one has locked.
 create or replace function settle_left_holds(of_tenant uuid) returns int language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
@@ -206,7 +206,7 @@ begin
       input_tokens = case when h.chars > 0 then h.input_tokens end,
       output_tokens = case when h.chars > 0 then tokens_out end,
       cost_micros = case when h.chars > 0 then cost else 0 end,
-      error = '{"code": "lease_lost", "message": "Nobody was left to receive the answer."}'
+      error = '{"code": "lease_lost", "message": "The worker ended before the answer arrived."}'
     where c.tenant_id = of_tenant and c.id = h.call_id and c.status = 'sent';
     if h.chars > 0 then
       perform post_call(of_tenant, h.call_id, h.purpose, cost, h.input_tokens + tokens_out, true,
