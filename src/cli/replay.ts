@@ -94,7 +94,7 @@ export async function carryOutReplay(
   const { sessionId } = await startRun(database, tenantId, planned);
   const drive = { sessionId, out, concurrency, config };
   let result = await driveSession(store, drive);
-  while (await goOnAsRecorded(database, tenantId, sessionId, recorded.settings)) {
+  while (await goOnAsRecorded(database, tenantId, sessionId, recorded)) {
     result = await driveSession(store, drive);
   }
   return { result, process: planned.process };

@@ -2,7 +2,9 @@ import type { Database, Transaction } from '../db/database.ts';
 import { approveStage, iterateSession, lastStage, nextStage } from '../session/advance.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { readSession, type SessionView } from '../session/read.ts';
-import type { RecordedFeedback, RecordedSettings } from './settings.ts';
+import { findStop } from './find-stop.ts';
+import type { RecordedRun } from './read-recorded-run.ts';
+import type { RecordedFeedback } from './settings.ts';
 
 /**
  * Does what people did where a replay rests: says what they said there, and begins the next stage or
@@ -12,22 +14,28 @@ export async function goOnAsRecorded(
   database: Database,
   tenantId: string,
   sessionId: string,
-  { session: recorded, feedback }: RecordedSettings,
+  recorded: RecordedRun,
 ): Promise<boolean> {
-  const { isReview, isPassDone, iteration } = await database.asTenant(tenantId, async (tx) => {
-    const session = await readSession(tx, sessionId);
-    const isReview = session.awaiting === 'review';
-    const isPassDone = session.status === 'completed' || session.awaiting === 'until';
-    const next = isReview ? nextStage(session, await lastStage(tx, session)) : null;
-    const said = feedback.filter((piece) => piece.iteration === session.iteration);
-    for (const piece of said.filter(({ readBy }) => isDue(readBy, session, next))) {
-      await repeat(tx, session, piece);
-    }
-    return { isReview, isPassDone, iteration: session.iteration };
-  });
+  const { session: last, feedback } = recorded.settings;
+  const { isReview, isPassDone, iteration, process } = await database.asTenant(
+    tenantId,
+    async (tx) => {
+      const session = await readSession(tx, sessionId);
+      const isReview = session.awaiting === 'review';
+      const isPassDone = session.status === 'completed' || session.awaiting === 'until';
+      const next = isReview ? nextStage(session, await lastStage(tx, session)) : null;
+      const said = feedback.filter((piece) => piece.iteration === session.iteration);
+      for (const piece of said.filter(({ readBy }) => isDue(readBy, session, next))) {
+        await repeat(tx, session, piece);
+      }
+      return { isReview, isPassDone, iteration: session.iteration, process: session.process };
+    },
+  );
   if (isReview) await approveStage(database, tenantId, sessionId);
-  else if (isPassDone && iteration < recorded.iteration) {
-    await iterateSession(database, tenantId, sessionId);
+  else if (isPassDone && iteration < last.iteration) {
+    const isLast = iteration + 1 === last.iteration;
+    const until = isLast ? findStop(recorded, process) : null;
+    await iterateSession(database, tenantId, sessionId, until);
   } else return false;
   return true;
 }

@@ -8,6 +8,7 @@ import { configureProcess } from '../recipe/configure-process.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
+import { findStop } from './find-stop.ts';
 import { readAnswers } from './read-answers.ts';
 import { invalidRecording, parseSettings, type RecordedSettings } from './settings.ts';
 
@@ -22,6 +23,8 @@ export type RecordedRun = {
   readonly resources: readonly NewResource[];
   /** The stages that it went through. */
   readonly stages: ReadonlySet<string>;
+  /** Those of its last pass. */
+  readonly lastStages: ReadonlySet<string>;
   readonly recording: Recording;
   /** The recipe that it followed; null in folders of earlier releases. */
   readonly process: Process | null;
@@ -52,7 +55,8 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
     settings,
     brief: await read(constructPath({ kind: 'user_prompt', name: settings.project.name })),
     resources: await Promise.all(resources.map(async (path) => toResource(path, await read(path)))),
-    stages: new Set(answers.flatMap(stageOf)),
+    stages: new Set(answers.flatMap((path) => stageOf(path))),
+    lastStages: new Set(answers.flatMap((path) => stageOf(path, settings.session.iteration))),
     recording: readAnswers(folder, texts, models),
     process: isOwn ? loadProcess(await readTextFolder(join(folder, recipe))) : null,
   };
@@ -68,9 +72,11 @@ async function listFiles(folder: string): Promise<string[]> {
   }
 }
 
-function stageOf(path: string): string[] {
+/** The stage of a file, where it is of the named pass. */
+function stageOf(path: string, pass?: number): string[] {
   const identity = deconstructPath(path);
-  return 'stage' in identity ? [identity.stage] : [];
+  if (!('stage' in identity)) return [];
+  return pass === undefined || identity.iteration === pass ? [identity.stage] : [];
 }
 
 function toResource(path: string, text: string): NewResource {
@@ -88,6 +94,7 @@ export async function planReplay(
   const { settings, brief, resources } = recorded;
   const { project, session, run, models, feedback } = settings;
   const own = recipe === undefined ? recorded.process : null;
+  const process = own ?? (await configureRecipe(recorded, recipe));
   return {
     name: project.name,
     domain: project.domain,
@@ -95,12 +102,13 @@ export async function planReplay(
     overlay: session.overlay,
     brief,
     resources,
-    process: own ?? (await configureRecipe(recorded, recipe)),
+    process,
     models: models.map(({ model }) => asRecorded(model)),
     // A run that people steered rests where they did, and is steered by what they said.
     reviewStages: feedback.some(({ iteration, readBy }) => readBy?.iteration === iteration),
     allowDegraded: settings.degraded,
-    untilStage: session.until,
+    // Earlier passes went further than the last one.
+    untilStage: session.iteration === 1 ? findStop(recorded, process) : session.until,
     writer: run?.writer ?? null,
   };
 }

@@ -26,6 +26,8 @@ const settings = z.object({
   session: z.object({
     id: z.uuid(),
     iteration: z.int().positive(),
+    status: z.string().default('completed'),
+    awaiting: z.string().nullable().default(null),
     until: z.string().nullable().default(null),
     overlay,
   }),

@@ -93,8 +93,13 @@ export async function lastStage(tx: Transaction, session: SessionView): Promise<
   return last.stage_key;
 }
 
-/** Another pass over the whole process, which reads what this one left. */
-export async function iterateSession(database: Database, tenantId: string, sessionId: string) {
+/** Another pass over the process, to its end or a stage, which reads what this one left. */
+export async function iterateSession(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+  until: string | null = null,
+) {
   await database.asTenant(tenantId, async (tx) => {
     await lockSession(tx, sessionId);
     const session = await readSession(tx, sessionId);
@@ -103,9 +108,9 @@ export async function iterateSession(database: Database, tenantId: string, sessi
     }
     await tx.query(
       `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
-         vote = null
+         vote = null, until_stage = coalesce($2, until_stage)
        where id = $1`,
-      [sessionId],
+      [sessionId, until],
     );
     const stageKey = session.process.stages[0]!.key;
     await openStage(tx, sessionId, stageKey);

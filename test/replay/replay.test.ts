@@ -71,7 +71,7 @@ async function replay(from: string, { fill = null, recipe, around = (one) => one
   const planned = await planReplay(run, recipe);
   const { sessionId } = await startRun(database, tenantId, planned);
   let left = await work(place, sessionId, { provider, config });
-  while (await goOnAsRecorded(database, tenantId, sessionId, run.settings)) {
+  while (await goOnAsRecorded(database, tenantId, sessionId, run)) {
     left = await work(place, sessionId, { provider, config });
   }
   const result = await database.asTenant(tenantId, (tx) =>
@@ -164,6 +164,36 @@ function onePass(): Map<string, string> {
   const settings = { ...rest, session: { ...session, iteration: 1 }, feedback: [] };
   return new Map([...recorded.files, ['project_settings.json', JSON.stringify(settings)]]);
 }
+
+describe('a replay of a run that had not ended', () => {
+  const standing = { status: 'awaiting_review', awaiting: 'review' };
+
+  /** The recorded run as if it had gone no further than to the proposals of a pass. */
+  function proposed(iteration: number, more: object = standing): Map<string, string> {
+    const { session, feedback, ...rest } = settingsOf(recorded.files);
+    const said = iteration === 1 ? [] : feedback;
+    const settings = { ...rest, session: { ...session, ...more, iteration }, feedback: said };
+    const later = new RegExp(`/iteration_(?:${iteration}/[23]|${iteration + 1}/)`);
+    const files = [...recorded.files].filter(([path]) => !later.test(path));
+    return new Map([...files, ['project_settings.json', JSON.stringify(settings)]]);
+  }
+
+  test('rests where that rested or was cancelled', async () => {
+    for (const more of [standing, { status: 'cancelled', awaiting: null }]) {
+      const { session, result, files } = await replay(await save(proposed(1, more)));
+      expect(session).toMatchObject({ awaiting: 'until', untilStage: 'propose', iteration: 1 });
+      expect(result.failures).toEqual([]);
+      expect(textsOf(files)).toEqual(textsOf(proposed(1)));
+    }
+  });
+
+  test('goes through the passes before the last one whole', async () => {
+    const { session, result, files } = await replay(await save(proposed(2)));
+    expect(session).toMatchObject({ awaiting: 'until', untilStage: 'propose', iteration: 2 });
+    expect(result.failures).toEqual([]);
+    expect(textsOf(files)).toEqual(textsOf(proposed(2)));
+  });
+});
 
 describe('an answer that is not in the folder', () => {
   const isLost = (path: string): boolean =>
