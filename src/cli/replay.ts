@@ -4,6 +4,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { readPace } from '../models/recorded/options.ts';
 import type { RecordingConfig } from '../models/recorded/recording.ts';
+import { requireModels } from '../models/require-models.ts';
 import type { Process } from '../recipe/types.ts';
 import { goOnAsRecorded } from '../replay/go-on-as-recorded.ts';
 import { planReplay, type RecordedRun, readRecordedRun } from '../replay/read-recorded-run.ts';
@@ -90,6 +91,7 @@ export async function carryOutReplay(
 ): Promise<Replayed> {
   const { database, tenantId } = store;
   const planned = await planReplay(recorded, recipe);
+  requireModels(planned.models, config);
   for (const line of describeRecording(recorded, planned.process.name)) tell(line);
   const { sessionId } = await startRun(database, tenantId, planned);
   const drive = { sessionId, out, concurrency, config };

@@ -130,6 +130,12 @@ async function configureRecipe(
   });
 }
 
-/** A replay of a replay has the same participants as its original. */
-const asRecorded = (model: string): string =>
-  model.startsWith('recorded/') ? model : `recorded/${model}`;
+/**
+ * A replay of a replay has the same participants as its original. Options behind a question mark
+ * were for the provider of then: what they did is in its answers.
+ */
+function asRecorded(model: string): string {
+  if (model.startsWith('recorded/')) return model;
+  const mark = model.indexOf('?');
+  return `recorded/${mark < 0 ? model : model.slice(0, mark)}`;
+}

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { RecordingConfig } from '../../src/models/recorded/recording.ts';
+import { requireModels } from '../../src/models/require-models.ts';
 import type { ModelProvider } from '../../src/models/types.ts';
 import { sleep } from '../../src/platform/clock.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
@@ -69,6 +70,7 @@ async function replay(from: string, { fill = null, recipe, around = (one) => one
   const config = { ...CONFIG, recording: { recording: run.recording, pace: 0, fill } };
   const provider = around(createModelProvider(config));
   const planned = await planReplay(run, recipe);
+  requireModels(planned.models, config);
   const { sessionId } = await startRun(database, tenantId, planned);
   let left = await work(place, sessionId, { provider, config });
   while (await goOnAsRecorded(database, tenantId, sessionId, run)) {
@@ -193,6 +195,23 @@ describe('a replay of a run that had not ended', () => {
     expect(result.failures).toEqual([]);
     expect(textsOf(files)).toEqual(textsOf(proposed(2)));
   });
+});
+
+test('participants with options are replayed without them', async () => {
+  const { database, tenantId } = place;
+  const models = ['offline/builder?fail=2', 'offline/builder'];
+  const started = { ...NEW, models, untilStage: 'propose' };
+  const { sessionId } = await startRun(database, tenantId, started);
+  const provider = createModelProvider(CONFIG);
+  const before = await work(place, sessionId, { provider, config: CONFIG });
+  expect(before.session.awaiting).toBe('until');
+  const { session, result } = await replay(await save(before.files));
+  const names = session.lanes.map(({ model }) => model);
+  expect(names).toEqual(['recorded/offline/builder', 'recorded/offline/builder']);
+  expect(session.awaiting).toBe('until');
+  expect(result.failures).toEqual([]);
+  expect(result.answers).toEqual({ model: 0, recording: result.calls, offline: 0 });
+  expect(result.documents).toHaveLength(before.documents.length);
 });
 
 describe('an answer that is not in the folder', () => {
