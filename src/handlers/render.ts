@@ -58,14 +58,19 @@ export async function render(database: Database, { job, commit }: JobContext): P
   });
 }
 
-/** Micro-USD: now, and of replayed answers then; null where nothing is known. */
-type Cost = { readonly cost: number | null; readonly recorded: number | null };
+/** Micro-USD: now, and of replayed answers then; null where it is unknown. */
+type Cost = {
+  readonly cost: number | null;
+  readonly recorded: number | null;
+  readonly isReplayed: boolean;
+};
 
-const dollars = (micros: number): string => `$${(micros / 1e6).toFixed(4)}`;
+const dollars = (micros: number | null): string =>
+  micros === null ? 'unknown' : `$${(micros / 1e6).toFixed(4)}`;
 
-function describeCost({ cost, recorded }: Cost): string {
-  if (recorded !== null) return `${dollars(recorded)} in the recorded run, nothing in this one`;
-  return cost === null ? 'unknown' : dollars(cost);
+function describeCost({ cost, recorded, isReplayed }: Cost): string {
+  if (isReplayed) return `${dollars(recorded)} in the recorded run, nothing in this one`;
+  return dollars(cost);
 }
 
 const loadPage = (database: Database, job: Job) =>
@@ -78,7 +83,10 @@ const loadPage = (database: Database, job: Job) =>
       [job.sessionId, job.payload['identity']],
     );
     const [usage] = await tx.query<Cost>(
-      `select sum(cost_micros)::float8 as cost, sum(recorded_cost_micros)::float8 as recorded
+      `select sum(cost_micros)::float8 as cost,
+         case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
+           then sum(recorded_cost_micros)::float8 end as recorded,
+         coalesce(bool_or(origin = 'recording'), false) as "isReplayed"
        from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
        where j.chain_id = (select chain_id from jobs where id = $1)`,
       [job.parentId],

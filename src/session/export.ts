@@ -32,8 +32,10 @@ export type ExportedDocument = {
   readonly dataPath: string;
   /** What its calls cost; null where a price is unknown. */
   readonly costUsd: number | null;
-  /** What they cost in the run whose answers were replayed; null where none was. */
+  /** What they cost in the run whose answers were replayed; null where none was, or it is unknown. */
   readonly recordedCostUsd: number | null;
+  /** Whether a replayed answer does not say what it cost. */
+  readonly lacksRecordedCost: boolean;
   /** Whether the offline author wrote it, and not the participant's model. */
   readonly isOffline: boolean;
   /** What it was written without. */
@@ -67,6 +69,7 @@ export type DocumentRow = {
   chain_id: string | null;
   cost_micros: number | null;
   recorded_cost_micros: number | null;
+  lacks_recorded_cost: boolean;
   is_offline: boolean;
 };
 
@@ -185,6 +188,7 @@ function addDocument(
     dataPath,
     costUsd: toUsd(row.cost_micros),
     recordedCostUsd: toUsd(row.recorded_cost_micros),
+    lacksRecordedCost: row.lacks_recorded_cost,
     isOffline: row.is_offline,
     missing: row.missing,
   };
@@ -230,13 +234,16 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
        j.responding_lane_id, j.chain_id,
        -- What code makes has no calls and costs nothing.
        case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,
-       c.recorded as recorded_cost_micros, coalesce(c.offline, false) as is_offline
+       case when not c.unrecorded then c.recorded end as recorded_cost_micros,
+       coalesce(c.unrecorded, false) as lacks_recorded_cost,
+       coalesce(c.offline, false) as is_offline
      from documents d
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
      left join (
        select k.chain_id, sum(m.cost_micros)::float8 as cost,
          sum(m.recorded_cost_micros)::float8 as recorded,
+         bool_or(m.origin = 'recording' and m.recorded_cost_micros is null) as unrecorded,
          bool_or(m.origin = 'offline' and m.contribution_id is not null) as offline,
          bool_and(m.cost_micros is not null or m.status = 'failed') as known
        from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id

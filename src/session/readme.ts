@@ -128,8 +128,17 @@ function tellCost({ lanes }: SessionView, documents: readonly ExportedDocument[]
   const now = `The documents cost ${add(costs)} to write`;
   const unknown = costs.includes(null) ? ', without those of unknown price' : '';
   if (!lanes.some(isReplayed)) return `${now}${unknown}.`;
-  const then = add(documents.map(({ recordedCostUsd }) => recordedCostUsd));
-  return `The documents cost ${then} to write when they were recorded, at the prices of that time. The replay cost ${add(costs)}${unknown}.`;
+  return `${tellRecordedCost(documents)} The replay cost ${add(costs)}${unknown}.`;
+}
+
+function tellRecordedCost(documents: readonly ExportedDocument[]): string {
+  const costs = documents.map(({ recordedCostUsd }) => recordedCostUsd);
+  const isUnknown = documents.some(({ lacksRecordedCost }) => lacksRecordedCost);
+  if (isUnknown && costs.every((cost) => cost === null)) {
+    return 'What the documents cost to write when they were recorded is unknown.';
+  }
+  const rest = isUnknown ? ', without those of unknown price' : '';
+  return `The documents cost ${add(costs)} to write when they were recorded, at the prices of that time${rest}.`;
 }
 
 /** The list of everything that the pass has made, stage by stage. */

@@ -58,7 +58,7 @@ export type RunResult = {
     readonly cachedInputTokens: number;
     /** Null where the price of a model is unknown. */
     readonly costUsd: number | null;
-    /** What replayed answers cost when they were recorded; null where none was replayed. */
+    /** What replayed answers cost when recorded; null where none was replayed, or one is unknown. */
     readonly recordedCostUsd: number | null;
   };
   /** How many answers came from where: a model, a recorded run, the offline author. */
@@ -140,7 +140,8 @@ function readUsage(tx: Transaction, session: SessionView) {
        coalesce(sum(cached_input_tokens), 0)::float8 as cached,
        case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
          else coalesce(sum(cost_micros), 0)::float8 end as cost,
-       sum(recorded_cost_micros)::float8 as recorded,
+       case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
+         then sum(recorded_cost_micros)::float8 end as recorded,
        count(contribution_id) filter (where origin = 'model') as model,
        count(contribution_id) filter (where origin = 'recording') as recording,
        count(contribution_id) filter (where origin = 'offline') as offline

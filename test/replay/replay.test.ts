@@ -253,3 +253,35 @@ test('a folder that no run has left is refused', async () => {
     code: 'folder_unusable',
   });
 });
+
+/** The run of one pass whose answers for such files do not say what they cost. */
+const withoutCosts = (isMeant: (path: string) => boolean) =>
+  new Map(
+    [...onePass()].map(([path, text]): [string, string] => {
+      if (!path.includes('/raw_responses/') || !isMeant(path)) return [path, text];
+      const { costUsd: _, ...answer } = JSON.parse(text);
+      return [path, JSON.stringify(answer)];
+    }),
+  );
+
+const costsIn = (files: ReadonlyMap<string, string>): string[] =>
+  [...files]
+    .filter(([path]) => /\/documents\/.*(?<!_feedback)\.md$/.test(path))
+    .map(([, text]) => /^cost: (.*)$/m.exec(text)![1]!);
+
+test('a replay says that a cost is unknown where its answers do not tell it', async () => {
+  const all = await replay(await save(withoutCosts(() => true)));
+  expect(all.result.usage).toMatchObject({ costUsd: 0, recordedCostUsd: null });
+  expect(new Set(costsIn(all.files))).toEqual(
+    new Set(['unknown in the recorded run, nothing in this one']),
+  );
+  const told = 'What the documents cost to write when they were recorded is unknown.';
+  expect(all.files.get('project_readme.md')).toContain(`${told} The replay cost $0.0000.`);
+
+  const some = await replay(await save(withoutCosts((path) => path.includes('/2_review/'))));
+  expect(some.result.usage.recordedCostUsd).toBeNull();
+  expect(costsIn(some.files).filter((cost) => cost.startsWith('unknown'))).toHaveLength(4);
+  expect(some.files.get('project_readme.md')).toMatch(
+    /cost \$0\.[0-9]*[1-9][0-9]* to write when .* of that time, without those of unknown price\./,
+  );
+});
