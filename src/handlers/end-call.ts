@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../db/database.ts';
 import type { DialecticError } from '../errors/errors.ts';
 import type { Job } from '../jobs/types.ts';
+import { isRecorded } from '../models/model-id.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { AnswerOrigin, ModelResult, TokenUsage } from '../models/types.ts';
 import { cleanJson } from '../text/clean-text.ts';
@@ -56,17 +57,20 @@ export async function endCall(
       origin.kind === 'recording' ? origin.costMicros : null,
     ],
   );
-  const tokens = usage.inputTokens + usage.outputTokens;
   const key = { callId, purpose: GENERATION };
   const details = { model, price, usage, responseId };
   await postCall(tx, key, {
     usdMicros: cost ?? 0,
-    tokens,
+    tokens: chargedTokens(model, usage),
     estimated: usage.estimated,
     details,
   });
   await dropPieces(tx, callId);
 }
+
+/** A recorded answer was paid for in its own run, in tokens too. */
+const chargedTokens = (model: string, usage: TokenUsage): number =>
+  isRecorded(model) ? 0 : usage.inputTokens + usage.outputTokens;
 
 /** Notes that a call brought nothing before its process died; its hold is voided. */
 export async function dropAbandoned(database: Database, job: Job, callId: string): Promise<void> {
@@ -99,7 +103,7 @@ type FailedCall = Pick<AnsweredCall, 'callId' | 'model' | 'price'> & {
 export async function failCall(database: Database, job: Job, failed: FailedCall): Promise<void> {
   const { callId, error, model, price } = failed;
   const { usage, responseId } = error.details as { usage?: TokenUsage; responseId?: string | null };
-  const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
+  const tokens = usage ? chargedTokens(model, usage) : 0;
   const cost = usage && price ? costMicros(usage, price) : null;
   const key = { callId, purpose: GENERATION };
   await database.asTenant(job.tenantId, async (tx) => {

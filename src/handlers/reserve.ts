@@ -1,6 +1,6 @@
 import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { parseModelId } from '../models/model-id.ts';
+import { isRecorded, parseModelId } from '../models/model-id.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
@@ -48,10 +48,13 @@ export async function reserve(
   const { maxOutputTokens } = await findWindow(request.model, config);
   const callId = newId();
   const provider = parseModelId(request.model).provider;
+  const isReplay = isRecorded(request.model);
   const since = elapsedMs();
   let most = maxOutputTokens ?? USUAL_OUTPUT;
   for (;;) {
-    const cost = worstCase(price, inputTokens, most);
+    const worst = worstCase(price, inputTokens, most);
+    // A recorded answer was paid for in its own run, in tokens too.
+    const cost = isReplay ? { ...worst, tokens: 0, inputTokens: 0 } : worst;
     const call = { callId, request, purpose, provider, cost, price };
     const held = await beginCall(database, job, call);
     if (held.outcome === 'held') {

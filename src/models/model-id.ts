@@ -16,9 +16,11 @@ export function parseModelId(id: string): ModelId {
   return { provider, name };
 }
 
+/** Whether a model's answers are those of an earlier run, which has paid for them. */
+export const isRecorded = (model: string): boolean => parseModelId(model).provider === 'recorded';
+
 /** Who wrote what is left of a call whose process died before it could say so. */
 export function originOf(model: string): AnswerOrigin {
-  const { provider } = parseModelId(model);
-  if (provider === 'recorded') return { kind: 'recording', costMicros: 0 };
-  return { kind: provider === 'offline' ? 'offline' : 'model' };
+  if (isRecorded(model)) return { kind: 'recording', costMicros: 0 };
+  return { kind: parseModelId(model).provider === 'offline' ? 'offline' : 'model' };
 }

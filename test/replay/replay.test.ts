@@ -12,6 +12,8 @@ import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { addFeedback } from '../../src/session/feedback.ts';
 import { startRun } from '../../src/session/start.ts';
 import { summarise } from '../../src/session/summary.ts';
+import { readBalances } from '../../src/wallet/balances.ts';
+import { grantFunds } from '../../src/wallet/ledger.ts';
 import { chanceOf } from '../simulation/random.ts';
 import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 import { CONFIG, debate, type Place, textsOf, work, writer } from './record.ts';
@@ -284,4 +286,17 @@ test('a replay says that a cost is unknown where its answers do not tell it', as
   expect(some.files.get('project_readme.md')).toMatch(
     /cost \$0\.[0-9]*[1-9][0-9]* to write when .* of that time, without those of unknown price\./,
   );
+});
+
+test('a replay spends no tokens of a wallet, and tells those of the recorded run', async () => {
+  const { database, tenantId } = place;
+  const balance = () => database.asTenant(tenantId, (tx) => readBalances(tx));
+  await database.asTenant(tenantId, (tx) =>
+    grantFunds(tx, { key: 'few', currency: 'token', amount: 10 }),
+  );
+  const before = await balance();
+  const { result } = await replay(await save(onePass()));
+  expect(result.status).toBe('completed');
+  expect(result.usage.inputTokens).toBeGreaterThan(1_000);
+  expect(await balance()).toEqual(before);
 });
