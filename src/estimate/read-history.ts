@@ -25,12 +25,17 @@ export type RunHistory = {
 
 type Count = (text: string) => number;
 
-/** Calls of the latest finished runs of the process that brought a text. */
+/**
+ * Calls of the latest finished runs of the process that brought a text. A replay measures nothing:
+ * its answers are those of another run.
+ */
 const CALLS = `with runs as (
     select s.id from sessions s
     join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
     where v.process_key = $1
       and (s.status = 'completed' or s.status = 'awaiting_review' and s.awaiting = 'until')
+      and not exists (select from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
+        and l.model like 'recorded/%')
     order by s.id desc limit ${MOST_RUNS}
   ), calls as (
     select m.*, j.chain_id, r.stage_key as stage, j.step_key as step

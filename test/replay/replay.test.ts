@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readHistory } from '../../src/estimate/read-history.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { RecordingConfig } from '../../src/models/recorded/recording.ts';
 import { requireModels } from '../../src/models/require-models.ts';
@@ -299,4 +300,16 @@ test('a replay spends no tokens of a wallet, and tells those of the recorded run
   expect(result.status).toBe('completed');
   expect(result.usage.inputTokens).toBeGreaterThan(1_000);
   expect(await balance()).toEqual(before);
+});
+
+test('a replay teaches the estimate nothing', async () => {
+  const learn = () =>
+    place.database.asTenant(place.tenantId, (tx) =>
+      readHistory(tx, 'debate', (text) => text.length),
+    );
+  await replay(await save(onePass()));
+  const { models, steps } = await learn();
+  const names = [...models, ...steps].map(({ model }) => model);
+  expect(names).toContain('compatible/a');
+  expect(names.filter((name) => name.startsWith('recorded/'))).toEqual([]);
 });
