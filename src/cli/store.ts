@@ -47,10 +47,7 @@ async function withOptions<T>(
 /** An open store and whose it is on this machine. */
 export type OpenStore = { readonly database: Database; readonly tenantId: string };
 
-/**
- * Opens the store as it is, for a command that plans its runs by itself.
- * @public
- */
+/** Opens the store as it is, for a command that plans its runs by itself. */
 export async function withStore<T>(
   data: string | undefined,
   work: (store: OpenStore) => Promise<T>,
