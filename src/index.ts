@@ -21,6 +21,7 @@ export type { GrantOptions, Wallet, WalletOptions } from './api/wallet.ts';
 export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
 export type { Estimate } from './estimate/types.ts';
+export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';
 export type { SessionEvent } from './session/event-types.ts';

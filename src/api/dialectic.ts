@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db/notices.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
+import { type ModelCheck, preflightModels } from '../models/preflight.ts';
 import { readSessionEvents } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { addFeedback } from '../session/feedback.ts';
@@ -59,6 +60,14 @@ export class Dialectic {
   /** Tells what a run would take: calls, tokens, money. Nothing is saved. */
   estimate(run: RunOptions): Promise<Estimate> {
     return estimateRun(this.#store, run);
+  }
+
+  /**
+   * Asks each model once, at next to no cost, whether a run can use it; throws for those that a run
+   * could not reach, with their addresses and the reasons.
+   */
+  preflight(models: readonly string[]): Promise<readonly ModelCheck[]> {
+    return preflightModels(models, this.#store.models);
   }
 
   /** Saves a run, ready to be worked on. */

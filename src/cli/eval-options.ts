@@ -1,9 +1,11 @@
 import { DialecticError } from '../errors/errors.ts';
 import type { BudgetOptions } from './budget.ts';
 import type { NewRunOptions } from './new-run.ts';
+import type { PreflightOptions } from './preflight.ts';
 
 /** What `dialectic eval` is told. */
 export type EvalOptions = BudgetOptions &
+  PreflightOptions &
   Pick<NewRunOptions, 'process' | 'depth' | 'ask' | 'result' | 'shortcuts'> & {
     single?: string;
     debate: string[];

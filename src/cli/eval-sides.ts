@@ -13,13 +13,15 @@ import { readTextFile, writeTextFolder } from '../platform/folders.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { BudgetOptions } from './budget.ts';
 import { tell } from './output.ts';
+import type { PreflightOptions } from './preflight.ts';
 import { carryOut, requireCompleted } from './run.ts';
 import { withDialectic } from './store.ts';
 
 /** Debates into an empty folder, as `dialectic run` would; one that rests early is an error. */
 export async function makeDebate(
   prepared: RunOptions,
-  options: BudgetOptions & { readonly concurrency: string; readonly data?: string },
+  options: BudgetOptions &
+    PreflightOptions & { readonly concurrency: string; readonly data?: string },
   folder: string,
 ): Promise<PreparedSide> {
   const result = await debate(prepared, { ...options, out: folder });

@@ -6,6 +6,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
 import { concludeEvaluation, type Evaluation } from '../eval/evaluation.ts';
 import { type Judgement, judgeFolders, type MissingJudgement } from '../eval/judge-folders.ts';
+import { preflightModels } from '../models/preflight.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
@@ -22,11 +23,12 @@ import {
 } from './eval-sides.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
+import { addPreflightOption, tellChecks } from './preflight.ts';
 import { readConcurrency } from './run.ts';
 
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */
 export function evalCommand(): Command {
-  return addScopeOptions(addBudgetOptions(new Command('eval')))
+  return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('eval'))))
     .description("judge a debate's folder blind against that of a single prompt")
     .argument('<brief>', 'a text file, or - for standard input')
     .option('--single <model>', 'the model that gets the single prompt')
@@ -47,7 +49,8 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   const { single, debate, judge: judges, out } = options;
   const words = checkEvalOptions(options);
   const config = readConfiguration();
-  requireModels([...(single ? [single] : []), ...debate, ...judges], config);
+  const models = [...(single ? [single] : []), ...debate, ...judges];
+  requireModels(models, config);
   await readRunBudget(budgetOf(options), debate, config);
   const concurrency = readConcurrency(options.concurrency);
   const run = debate.length > 0 ? await prepareRun(briefPath, toRunOptions(options)) : null;
@@ -56,11 +59,12 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   await requireFolder(out, owner);
   if (run) await requireEmptyFolder(join(out, 'debate'));
   if (single) await requireEmptyFolder(join(out, 'single'));
+  if (options.preflight !== false) tellChecks(await preflightModels(models, config));
   await claimFolder(out, owner);
   // Given folders are read first: a wrong one must not be found out after a paid debate.
   const givenSingle = options.singleFolder ? await takeSingle(options.singleFolder) : null;
   const debated = run
-    ? await makeDebate(run, options, join(out, 'debate'))
+    ? await makeDebate(run, { ...options, preflight: false }, join(out, 'debate'))
     : await takeDebate(options.debateFolder!, options.data);
   const deps = { provider: createModelProvider(config), config };
   const wordsAsked = single ? (words ?? debated.reading.words) : null;

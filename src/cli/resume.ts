@@ -1,21 +1,24 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { ResumeOptions } from '../api/steer-run.ts';
+import type { ModelCheck } from '../models/preflight.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { driveRun } from './drive.ts';
 import { namingSession } from './name-session.ts';
+import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { withModels } from './store.ts';
 
-type GoOnOptions = BudgetOptions & {
-  out?: string;
-  concurrency: string;
-  until?: string;
-  now?: boolean;
-  data?: string;
-  json?: boolean;
-};
+type GoOnOptions = BudgetOptions &
+  PreflightOptions & {
+    out?: string;
+    concurrency: string;
+    until?: string;
+    now?: boolean;
+    data?: string;
+    json?: boolean;
+  };
 
 /** `dialectic resume`: goes on with a session that was stopped, failed or paused. */
 export function resumeCommand(): Command {
@@ -33,7 +36,7 @@ export const iterateCommand = (): Command =>
   goOnCommand('iterate', 'make another pass over a finished session');
 
 function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string): Command {
-  return addBudgetOptions(new Command(verb))
+  return addPreflightOption(addBudgetOptions(new Command(verb)))
     .description(description)
     .argument('[session]', 'its id or the end of it (default: the newest)')
     .option('-o, --out <dir>', 'the folder to write')
@@ -45,9 +48,16 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
       const concurrency = readConcurrency(options.concurrency);
       await withModels(data, async (dialectic: Dialectic) => {
         const { id } = await findSession(dialectic, session);
+        if (options.preflight !== false) tellChecks(await checkLanes(dialectic, id));
         const goOn: ResumeOptions = { out, until, now, budget: budgetOf(options) };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
         report(await driveRun(dialectic, id, { out, concurrency }), options);
       });
     });
+}
+
+/** A session that goes on asks the models of all its participants, which may be days old. */
+async function checkLanes(dialectic: Dialectic, session: string): Promise<readonly ModelCheck[]> {
+  const { lanes } = await dialectic.session(session);
+  return dialectic.preflight(lanes.map(({ model }) => model));
 }

@@ -4,6 +4,7 @@ import { checkRun } from '../api/start-run.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
+import { preflightModels } from '../models/preflight.ts';
 import type { RunResult } from '../session/summary.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
@@ -19,9 +20,11 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { printResult, tell } from './output.ts';
+import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { withModels } from './store.ts';
 
 type RunCommandOptions = BudgetOptions &
+  PreflightOptions &
   NewRunOptions & {
     out?: string;
     approve: 'stage' | 'none';
@@ -34,7 +37,7 @@ type RunCommandOptions = BudgetOptions &
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
-  return addScopeOptions(addBudgetOptions(new Command('run')))
+  return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('run'))))
     .description('let models debate a brief and write the folder of documents')
     .argument('[brief]', "a text file, or - for standard input (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
@@ -69,6 +72,7 @@ async function run(briefPath: string | undefined, options: RunCommandOptions): P
 }
 
 type CarryOutOptions = BudgetOptions &
+  PreflightOptions &
   Pick<RunCommandOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> &
   Pick<RunOptions, 'approve'>;
 
@@ -86,7 +90,9 @@ export async function carryOut(
   const { models } = prepared;
   const run = { ...prepared, out, approve, allowDegraded, budget: budgetOf(options) };
   // What is refused here leaves no new store behind.
-  await checkRun(run, readConfiguration());
+  const configuration = readConfiguration();
+  await checkRun(run, configuration);
+  if (options.preflight !== false) tellChecks(await preflightModels(models, configuration));
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   return withModels(data, async (dialectic) => {
     const { session } = await dialectic.start(run);

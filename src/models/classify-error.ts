@@ -48,8 +48,8 @@ export function classifyError(
 }
 
 function codeFor(thrown: unknown, status: number | undefined, text: string): ErrorCode {
-  if (findCode(thrown)?.endsWith('TIMEOUT')) return 'provider_timeout';
-  if (findCode(thrown) !== undefined) return 'provider_unreachable';
+  if (networkCodeOf(thrown)?.endsWith('TIMEOUT')) return 'provider_timeout';
+  if (networkCodeOf(thrown) !== undefined) return 'provider_unreachable';
   if (status === undefined) return codeFromText(text);
   if (status === 401 || status === 403) return 'provider_auth';
   if (status === 402) return 'provider_quota_exhausted';
@@ -83,7 +83,8 @@ function findOwn(thrown: unknown): DialecticError | undefined {
   return undefined;
 }
 
-function findCode(thrown: unknown): string | undefined {
+/** The code that the network gave a fault, ECONNREFUSED for example. */
+export function networkCodeOf(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
     const { code } = error as { code?: unknown };
     if (typeof code === 'string' && LOST.test(code)) return code;

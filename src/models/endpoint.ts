@@ -10,11 +10,15 @@ const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> 
 
 type Endpoint = { readonly baseUrl: string; readonly apiKey: string | undefined };
 
+/** The one compatible provider that needs a key, lists its models without one and can check it. */
+export const isOpenRouter = ({ baseUrl }: ProviderConfig): boolean =>
+  baseUrl?.startsWith('https://openrouter.ai/') ?? false;
+
 /** Whether a call could be tried: an address of the user's own, or a hosted one with a key. */
 export function isConfigured(provider: ProviderConfig): boolean {
   if (provider.kind !== 'compatible') return Boolean(provider.apiKey ?? provider.baseUrl);
-  const needsKey = provider.baseUrl?.startsWith('https://openrouter.ai/') ?? false;
-  return provider.baseUrl !== undefined && (!needsKey || provider.apiKey !== undefined);
+  if (isOpenRouter(provider)) return provider.apiKey !== undefined;
+  return provider.baseUrl !== undefined;
 }
 
 /** Address and key of a provider; a bare origin gets the version path that the API lives under. */

@@ -1,10 +1,9 @@
-import { DialecticError } from '../errors/errors.ts';
+import { type DialecticError, toDialecticError } from '../errors/errors.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
-import { classifyError } from './classify-error.ts';
-import type { ModelsConfig, ProviderConfig } from './config.ts';
-import { isConfigured, resolveEndpoint } from './endpoint.ts';
+import { askProvider } from './ask-provider.ts';
+import type { ModelsConfig, ProviderConfig, ProviderKind } from './config.ts';
+import { isConfigured } from './endpoint.ts';
 import { type HideSecrets, secretsHider } from './hide-secrets.ts';
-import { limitResponse, WHOLE_LIMITS } from './limit-response.ts';
 import { findPrice, type ModelPrice } from './prices.ts';
 import { findWindow } from './windows.ts';
 
@@ -24,7 +23,8 @@ type ListedProvider = {
   readonly models: readonly ListedModel[];
 };
 
-type Offered = { readonly name: string; readonly windowTokens: number | null };
+/** A model that a provider says it has. */
+export type Offered = { readonly name: string; readonly windowTokens: number | null };
 
 const PROBE_MS = 5_000;
 
@@ -76,42 +76,34 @@ async function describe(
   };
 }
 
-type Answer = { readonly offered: Offered[]; readonly problem: DialecticError | null };
+type Answer = { readonly offered: readonly Offered[]; readonly problem: DialecticError | null };
 
 async function probe(name: string, provider: ProviderConfig, send: SendHttp): Promise<Answer> {
-  const hide = secretsHider(provider);
   try {
-    const { baseUrl, apiKey } = resolveEndpoint(name, provider);
-    const response = await send(`${baseUrl}/models`, {
-      headers: { ...authorise(provider, apiKey), ...provider.headers },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PROBE_MS),
-    });
-    if (!response.ok) return { offered: [], problem: refusal(name, response.status, hide) };
-    const { body } = limitResponse(response, WHOLE_LIMITS);
-    return { offered: readOffered(await new Response(body).json(), hide), problem: null };
-  } catch (error) {
-    return { offered: [], problem: probeProblem(name, error, hide) };
+    return { offered: await askOffered(name, provider, PROBE_MS, send), problem: null };
+  } catch (thrown) {
+    return { offered: [], problem: toDialecticError(thrown) };
   }
 }
 
-function authorise(provider: ProviderConfig, key = 'none'): Record<string, string> {
-  if (provider.kind === 'anthropic') return { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
-  if (provider.kind === 'google') return { 'x-goog-api-key': key };
-  return { authorization: `Bearer ${key}` };
-}
+/** Most APIs send their lists in pages; these are the largest that they allow. */
+const PAGES: Readonly<Record<ProviderKind, string>> = {
+  openai: '',
+  anthropic: '?limit=1000',
+  google: '?pageSize=1000',
+  compatible: '',
+};
 
-function refusal(name: string, status: number, hide: HideSecrets): DialecticError {
-  const thrown = Object.assign(new Error(`answered with status ${status}`), { statusCode: status });
-  return classifyError(thrown, { provider: name, model: '*' }, hide);
-}
-
-function probeProblem(name: string, error: unknown, hide: HideSecrets): DialecticError {
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new DialecticError('provider_timeout', `${name} did not answer within ${PROBE_MS} ms.`);
-  }
-  if (error instanceof DialecticError) return error;
-  return classifyError(error, { provider: name, model: '*' }, hide);
+/** Asks a provider which models it offers, which costs nothing. */
+export async function askOffered(
+  name: string,
+  provider: ProviderConfig,
+  timeoutMs: number,
+  send?: SendHttp,
+): Promise<readonly Offered[]> {
+  const path = `/models${PAGES[provider.kind]}`;
+  const body = await askProvider(name, provider, { path, timeoutMs, send });
+  return readOffered(body, secretsHider(provider));
 }
 
 /** Every API has its list under `data` or `models`, and its own word for the window. */

@@ -29,14 +29,15 @@ beforeAll(async () => {
   await writeTextFolder(recipe, processToFiles({ ...workPlan(), results }));
   await writeFile(join(folder, 'brief.md'), BRIEF);
   const price = 'price: { input: 1, output: 2 }';
-  const names = ['debater', 'writer', 'judge', 'first-is-best'];
-  const models = names.map((name) => `  compatible/${name}: { ${price} }`);
+  const models = NAMES.map((name) => `  compatible/${name}: { ${price} }`);
   await writeFile(join(folder, 'dialectic.config.yaml'), `models:\n${models.join('\n')}\n`);
 });
 
+const NAMES = ['debater', 'writer', 'judge', 'first-is-best'];
+
 /** Runs the verb as a user would, against a server that plays a script. */
 async function evaluate(script: (asked: Asked) => Answer, parameters: readonly string[]) {
-  const server = await startScriptedServer(script);
+  const server = await startScriptedServer(script, undefined, NAMES);
   const all = ['eval', 'brief.md', '-p', recipe, '--data', data, ...parameters];
   try {
     const env = { DIALECTIC_BASE_URL: server.url };

@@ -39,8 +39,8 @@ async function play(models: readonly string[]): Promise<Outcome> {
   const [brief, out] = [join(folder, 'brief.md'), join(folder, 'out')];
   await writeTextFolder(join(folder, 'recipe'), processToFiles(recipe));
   await writeFile(brief, 'A web shop for a bakery.');
-  const server = await startScriptedServer(answer);
-  const env = { DIALECTIC_BASE_URL: server.url, DIALECTIC_API_KEY: 'k' };
+  const server = await startScriptedServer(answer, undefined, models);
+  const env = { DIALECTIC_BASE_URL: server.url };
   const dialectic = (...parameters: string[]): Promise<Ended> =>
     runDialectic([...parameters, '--data', data], { cwd: folder, env });
   try {

@@ -31,7 +31,7 @@ type Printed = { status: string; documents: { key: string; dataPath: string }[] 
 
 const placeOf = (url: string): Place => ({
   cwd: folder,
-  env: { DIALECTIC_BASE_URL: url, DIALECTIC_API_KEY: 'k' },
+  env: { DIALECTIC_BASE_URL: url },
 });
 const dialectic = (url: string, ...parameters: string[]): Promise<Ended> =>
   runDialectic([...parameters, '--json'], placeOf(url));
@@ -142,16 +142,27 @@ test('a wrong key stops the run after one request, and resume overcomes it', asy
   expect((await resume(data)).asked).toEqual(['work/frame', 'work/checklist']);
 });
 
-test('a provider that is down ends the run with a name, and resume overcomes it', async () => {
+test('a provider that is down ends a run before it begins, with its address', async () => {
+  const url = await withServer(answerWell, async (server) => server.url);
+  const ended = await dialectic(url, ...run('unused'));
+  expect(ended.code).toBe(6);
+  expect(errorOf(ended).code).toBe('provider_unreachable');
+  expect(errorOf(ended).message).toContain(`compatible cannot be used at ${url}/v1`);
+  expect(existsSync(join(folder, 'unused'))).toBe(false);
+});
+
+test('a provider that goes down ends the run with a name, and resume overcomes it', async () => {
   const data = await emptyDirectory();
   const url = await withServer(answerWell, async (server) => server.url);
-  const ended = await dialectic(url, ...run(data));
+  const ended = await dialectic(url, ...run(data), '--no-preflight');
   expect(ended.code).toBe(7);
   const result = JSON.parse(ended.stdout);
   expect(result).toMatchObject({ status: 'failed' });
   expect(result.failures).toEqual([
     expect.stringMatching(/^compatible\/scripted, .*_unreachable\)$/),
   ]);
+  const refused = await dialectic(url, 'resume', '--data', data);
+  expect(errorOf(refused).code).toBe('provider_unreachable');
   expect((await resume(data)).asked).toEqual(['work/frame', 'work/checklist']);
 });
 

@@ -48,13 +48,22 @@ type Body = {
   response_format?: unknown;
 };
 
-/** An OpenAI-compatible server on loopback that plays a script and remembers what it was asked. */
+/**
+ * An OpenAI-compatible server on loopback that plays a script and remembers what it was asked. Its
+ * list of models, which the program asks for before a run, is no part of the script.
+ */
 export async function startScriptedServer(
   script: (asked: Asked) => Answer,
   pace: Pace = { pieceChars: 200, gapMs: 0 },
+  models: readonly string[] = ['scripted'],
 ) {
   const served: Served[] = [];
-  const server = await startServer((_request, response, body) => {
+  const server = await startServer((request, response, body) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ data: models.map((id) => ({ id })) }));
+      return;
+    }
     const asked = readAsked(JSON.parse(body) as Body, served);
     const row: Served = { ...asked, sent: [], over: false };
     served.push(row);

@@ -1,0 +1,95 @@
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
+import { type SendHttp, sendHttp } from '../platform/http.ts';
+import { classifyError, networkCodeOf } from './classify-error.ts';
+import type { ProviderConfig } from './config.ts';
+import { resolveEndpoint } from './endpoint.ts';
+import { type HideSecrets, secretsHider } from './hide-secrets.ts';
+import { limitResponse, WHOLE_LIMITS } from './limit-response.ts';
+
+/** How a provider is asked for what costs nothing, its list of models for example. */
+export type Asking = {
+  /** Below the provider's base URL, with its slash. */
+  readonly path: string;
+  readonly timeoutMs: number;
+  readonly send?: SendHttp | undefined;
+};
+
+/** Sends a request that no provider bills and returns its JSON; a refusal names the address. */
+export async function askProvider(
+  name: string,
+  provider: ProviderConfig,
+  { path, timeoutMs, send = sendHttp }: Asking,
+): Promise<unknown> {
+  const hide = secretsHider(provider);
+  const { baseUrl, apiKey } = resolveEndpoint(name, provider);
+  const address = hide(baseUrl);
+  let response: Response;
+  try {
+    response = await send(`${baseUrl}${path}`, {
+      headers: { ...authorise(provider, apiKey), ...provider.headers },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  } catch (thrown) {
+    throw explainSilence(thrown, { name, address, timeoutMs, hide });
+  }
+  if (!response.ok) throw explainRefusal(name, address, response.status, hide);
+  const { body } = limitResponse(response, WHOLE_LIMITS);
+  try {
+    return await new Response(body).json();
+  } catch (thrown) {
+    throw explainSilence(thrown, { name, address, timeoutMs, hide });
+  }
+}
+
+function authorise(provider: ProviderConfig, key = 'none'): Record<string, string> {
+  if (provider.kind === 'anthropic') return { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
+  if (provider.kind === 'google') return { 'x-goog-api-key': key };
+  return { authorization: `Bearer ${key}` };
+}
+
+type Asked = {
+  readonly name: string;
+  readonly address: string;
+  readonly timeoutMs: number;
+  readonly hide: HideSecrets;
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its host name is unknown',
+  EAI_AGAIN: 'its host name cannot be looked up',
+  ECONNRESET: 'the connection was cut',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+};
+
+function explainSilence(thrown: unknown, { name, address, timeoutMs, hide }: Asked) {
+  if (thrown instanceof DialecticError) return thrown;
+  const details = { provider: name, address };
+  if (thrown instanceof DOMException && thrown.name === 'TimeoutError') {
+    const message = `${name} did not answer at ${address} within ${timeoutMs / 1000} s.`;
+    return new DialecticError('provider_timeout', message, { details });
+  }
+  const classified = classifyError(thrown, { provider: name, model: '*' }, hide);
+  const code = networkCodeOf(thrown) ?? '';
+  const reason = REASONS[code] ?? hide(certificateFault(thrown) ?? classified.message);
+  const message = `${name} cannot be used at ${address}: ${reason}.`;
+  return new DialecticError(classified.code, message.replace(/\.\.$/, '.'), { details });
+}
+
+/** What is wrong with a certificate stands in the cause alone; it quotes nothing that was sent. */
+function certificateFault(thrown: unknown): string | undefined {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return /CERT|SSL|TLS/.test(codeOf(cause)) ? messageOf(cause) : undefined;
+}
+
+function explainRefusal(name: string, address: string, status: number, hide: HideSecrets) {
+  const thrown = Object.assign(new Error(`status ${status}`), { statusCode: status });
+  const { code } = classifyError(thrown, { provider: name, model: '*' }, hide);
+  const said =
+    code === 'provider_auth' ? `refused the key at ${address}` : `answered at ${address}`;
+  return new DialecticError(code, `${name} ${said} with status ${status}.`, {
+    details: { provider: name, address, status },
+  });
+}

@@ -1,0 +1,179 @@
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
+import { type SendHttp, sendHttp } from '../platform/http.ts';
+import { nearestName } from '../text/nearest-name.ts';
+import { askProvider } from './ask-provider.ts';
+import type { ModelsConfig, ProviderConfig } from './config.ts';
+import { isOpenRouter } from './endpoint.ts';
+import { askOffered, type Offered } from './list-models.ts';
+import { parseModelId } from './model-id.ts';
+import { costMicros, findPrice } from './prices.ts';
+import { createModelProvider } from './provider.ts';
+import { requireModels, requireProvider } from './require-models.ts';
+
+/** What a model answered when it was asked whether a run can use it. */
+export type ModelCheck = {
+  readonly model: string;
+  /** What the question cost in dollars; null where a call was made and its price is unknown. */
+  readonly costUsd: number | null;
+  /** Why it is not sure that the model can be used; null where it is. */
+  readonly doubt: string | null;
+};
+
+/** How the questions are sent, and how long a list and a short call may take. */
+type Asking = { readonly send: SendHttp; readonly listMs: number; readonly callMs: number };
+
+const ASKING: Asking = { send: sendHttp, listMs: 4_000, callMs: 5_000 };
+/** The least that OpenAI accepts as a limit. */
+const CALL_TOKENS = 16;
+
+/**
+ * Asks each distinct model once, all at the same time, whether a run can use it, and throws for
+ * those that cannot be. The provider's list of models is free and decides where it names the
+ * model; else a call of a few tokens does. Offline and recorded models are not asked.
+ */
+export async function preflightModels(
+  models: readonly string[],
+  config: ModelsConfig,
+  overrides: Partial<Asking> = {},
+): Promise<readonly ModelCheck[]> {
+  const asking = { ...ASKING, ...overrides };
+  const asked = [...new Set(models)].filter((model) => !isOwn(model));
+  requireModels(asked, config);
+  const providers = new Set(asked.map((model) => parseModelId(model).provider));
+  const lists = new Map([...providers].map((name) => [name, askList(name, config, asking)]));
+  const outcomes = await Promise.all(
+    asked.map(async (model) => {
+      const list = await lists.get(parseModelId(model).provider);
+      return checkModel(model, list ?? { isWhole: false }, config, asking);
+    }),
+  );
+  const problems = outcomes.filter((outcome) => outcome instanceof DialecticError);
+  if (problems.length > 0) throw joinProblems(problems);
+  return outcomes.flatMap((outcome) => (outcome instanceof DialecticError ? [] : [outcome]));
+}
+
+const isOwn = (model: string): boolean =>
+  ['offline', 'recorded'].includes(parseModelId(model).provider);
+
+/** A provider's list; `isWhole` is false where it does not prove that the key is right. */
+type List = {
+  readonly offered?: readonly Offered[];
+  readonly isWhole: boolean;
+  readonly problem?: DialecticError;
+};
+
+/** Faults after which a call would bring nothing but the same fault. */
+const FINAL: ReadonlySet<string> = new Set(['provider_unreachable', 'provider_timeout']);
+
+async function askList(name: string, config: ModelsConfig, asking: Asking): Promise<List> {
+  const provider = requireProvider({ provider: name, name: '' }, config);
+  const { send, listMs: timeoutMs } = asking;
+  try {
+    const [offered] = await Promise.all([
+      askOffered(name, provider, timeoutMs, send),
+      isOpenRouter(provider) && askProvider(name, provider, { path: '/key', timeoutMs, send }),
+    ]);
+    return { offered, isWhole: provesKey(provider) };
+  } catch (thrown) {
+    const problem = toDialecticError(thrown);
+    const isFinal = FINAL.has(problem.code) || problem.details['status'] === 401;
+    return isFinal ? { isWhole: false, problem } : { isWhole: false };
+  }
+}
+
+/** llama.cpp and others send their list to whoever asks: it says nothing about the key. */
+const provesKey = (provider: ProviderConfig): boolean =>
+  provider.kind !== 'compatible' || provider.apiKey === undefined || isOpenRouter(provider);
+
+async function checkModel(
+  model: string,
+  { offered = [], isWhole, problem }: List,
+  config: ModelsConfig,
+  asking: Asking,
+): Promise<ModelCheck | DialecticError> {
+  if (problem) return nameModel(model, problem);
+  const { name } = parseModelId(model);
+  // Ollama lists `llama3:latest` for what is called as `llama3`.
+  const isListed = offered.some((one) => one.name === name || one.name === `${name}:latest`);
+  if (isListed && isWhole) return { model, costUsd: 0, doubt: null };
+  return callShortly(model, offered, config, asking);
+}
+
+/** Buys a few tokens of a model; what a provider refuses costs nothing. */
+async function callShortly(
+  model: string,
+  offered: readonly Offered[],
+  config: ModelsConfig,
+  { send, callMs }: Asking,
+): Promise<ModelCheck | DialecticError> {
+  const deadline = AbortSignal.timeout(callMs);
+  try {
+    const { usage } = await createModelProvider(config, { send }).generate(
+      {
+        model,
+        system: 'You are asked whether you can be reached.',
+        messages: [{ role: 'user', content: 'Answer with the word yes.' }],
+        maxOutputTokens: CALL_TOKENS,
+      },
+      { signal: deadline },
+    );
+    const price = await findPrice(model, config);
+    return { model, costUsd: price && costMicros(usage, price) / 1e6, doubt: null };
+  } catch (thrown) {
+    const problem = toDialecticError(thrown);
+    if (deadline.aborted) {
+      const doubt = `gave no answer to a short call within ${callMs / 1000} s`;
+      return { model, costUsd: null, doubt };
+    }
+    return judge(model, problem, offered);
+  }
+}
+
+const NAMES_MODEL = /\bmodel\b/i;
+
+/**
+ * Whether a refused short call refuses the run. A limit of rate passes, and a request that is
+ * refused for anything but its model may only be too short.
+ */
+function judge(
+  model: string,
+  problem: DialecticError,
+  offered: readonly Offered[],
+): ModelCheck | DialecticError {
+  const { code, message } = problem;
+  const isUnclear = code === 'provider_request_refused' && !NAMES_MODEL.test(message);
+  if (code === 'provider_rate_limited' || isUnclear) {
+    return { model, costUsd: 0, doubt: `refused a short call: ${message}` };
+  }
+  if (code !== 'model_unknown' && code !== 'provider_request_refused') {
+    return nameModel(model, problem);
+  }
+  const { provider, name } = parseModelId(model);
+  const known = offered.map((one) => one.name);
+  const nearest = nearestName(name, known) ?? known[0];
+  const offers = nearest === undefined ? '' : ` It offers ${provider}/${nearest}`;
+  const others = known.length > 1 ? ` and ${known.length - 1} others.` : '.';
+  return new DialecticError(
+    'model_unknown',
+    `${provider} has no model "${name}" (${message}).${offers && offers + others}`,
+    { details: { model, known: known.slice(0, 50) } },
+  );
+}
+
+const nameModel = (model: string, { code, message, details }: DialecticError): DialecticError =>
+  new DialecticError(code, `${model}: ${message}`, { details: { ...details, model } });
+
+/** One error that names every model which cannot be used. */
+function joinProblems(problems: readonly DialecticError[]): DialecticError {
+  const [first] = problems;
+  const said = problems.map(({ message }) => message);
+  return new DialecticError(
+    first?.code ?? 'provider_unreachable',
+    `${said.join(' ')} Nothing was started; --no-preflight starts without asking.`,
+    {
+      // A person has to act: a run that has not begun is not tried again by itself.
+      retryable: false,
+      details: { ...first?.details, problems: problems.map((one) => one.toJSON()) },
+    },
+  );
+}
