@@ -23,6 +23,14 @@ export const ERROR_CODES = {
     'A command, option or request field is missing or wrong.',
     'Correct what the message names; `--help` lists what is accepted.',
   ),
+  // bin/dialectic.cjs prints this one by itself, before anything is loaded.
+  node_unsupported: entry(
+    2,
+    500,
+    false,
+    'The Node.js that runs the program is older than the one that it needs.',
+    'Install a newer one from https://nodejs.org or with your version manager.',
+  ),
   ...STORAGE_ERROR_CODES,
   token_invalid: entry(
     4,
