@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { processOf, stage, step } from '../../test/recipes/build.ts';
+import {
+  processOf,
+  stage,
+  step,
+  withFiles,
+  withGate,
+  withSteps,
+} from '../../test/recipes/build.ts';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { shippedWhole as load } from '../../test/recipes/shipped.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
@@ -90,33 +97,30 @@ describe('forks', () => {
   });
 
   test('origins survive the way through files', () => {
-    const fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');
+    const fork = edit.overrideStep(shipped, 'thesis', 'thesis_generate_success_metrics', {
+      skip: true,
+    });
     expect(parseProcess(processToFiles(fork)).value).toEqual(fork);
   });
 
-  test('steps can be added, moved, replaced, skipped and removed', () => {
-    const source = stageOf(shipped, 'thesis').steps[1]!;
-    const output = { ...source.output, documentKey: 'extra' };
-    const extra = { ...source, key: 'extra', output };
-    const added = edit.addStep(shipped, 'thesis', extra, {
-      after: 'thesis_build_stage_header',
-    });
-    const keys = (process: Process) => stageOf(process, 'thesis').steps.map((one) => one.key);
-    expect(keys(added)[1]).toBe('extra');
-    expect(validateProcess(added)).toEqual([]);
-    expect(stageOf(added, 'thesis').steps[1]!.origin).toBeNull();
-    expect(keys(edit.moveStep(added, 'thesis', 'extra', 'last')).at(-1)).toBe('extra');
-    expect(keys(edit.removeStep(added, 'thesis', 'extra'))).toEqual(keys(shipped));
-    const replaced = edit.replaceStep(added, 'thesis', 'extra', { ...extra, key: 'other' });
-    expect(keys(replaced)[1]).toBe('other');
-    const skipped = edit.skipStep(shipped, 'antithesis', 'antithesis_generate_comparison_vector');
-    expect(validateProcess(skipped).map((issue) => issue.code)).toContain('missing_producer');
-    expect(() => edit.addStep(added, 'thesis', extra)).toThrow(/already/);
-    expect(() => edit.skipStep(shipped, 'thesis', 'gone')).toThrow(/no step gone/);
+  test('a step that the stage does not have cannot be changed', () => {
+    const change = () => edit.overrideStep(shipped, 'thesis', 'gone', { skip: true });
+    expect(change).toThrow(/no step gone/);
+    expect(() => edit.forkStage(shipped, 'gone')).toThrow(/no stage gone/);
   });
 
-  test('stages can be inserted, moved and removed, and gates stay where they were', () => {
-    const gated = edit.setGate(shipped, 'synthesis', true);
+  test('a skipped step is missed by those that need its document', () => {
+    const skipped = edit.overrideStep(
+      shipped,
+      'antithesis',
+      'antithesis_generate_comparison_vector',
+      { skip: true },
+    );
+    expect(validateProcess(skipped).map((issue) => issue.code)).toContain('missing_producer');
+  });
+
+  test('stages can be inserted, and gates stay where they were', () => {
+    const gated = withGate(shipped, 'synthesis');
     const review = stage('review', [
       step('r', 'EXECUTE', 'all_to_one', 'r', ['doc:synthesis/tech_stack']),
     ]);
@@ -126,8 +130,8 @@ describe('forks', () => {
       { from: 'review', to: 'parenthesis', gate: false },
     ]);
     expect(validateProcess(inserted)).toEqual([]);
-    expect(edit.removeStage(inserted, 'review')).toEqual(gated);
-    expect(edit.moveStage(inserted, 'review', 'first').stages[0]).toBe(review);
+    expect(edit.insertStage(gated, review, 'first').stages[0]).toBe(review);
+    expect(() => edit.insertStage(inserted, review, 'last')).toThrow(/already/);
   });
 });
 
@@ -159,10 +163,14 @@ describe('the stage after which one lane may write alone', () => {
 
 describe('diff', () => {
   test('names each change by place', () => {
-    let fork = edit.skipStep(shipped, 'thesis', 'thesis_generate_success_metrics');
-    fork = edit.changeTexts(fork, 'thesis', { files: { 'prompts/business_case.md': 'New.' } });
-    fork = edit.removeStep(fork, 'thesis', 'thesis_generate_feature_spec');
-    fork = edit.moveStep(fork, 'thesis', 'thesis_generate_business_case', 'last');
+    let fork = edit.overrideStep(shipped, 'thesis', 'thesis_generate_success_metrics', {
+      skip: true,
+    });
+    fork = withFiles(fork, 'thesis', { 'prompts/business_case.md': 'New.' });
+    fork = withSteps(fork, 'thesis', (steps) => [
+      ...steps.filter(({ key }) => !/_(feature_spec|business_case)$/.test(key)),
+      ...steps.filter(({ key }) => key === 'thesis_generate_business_case'),
+    ]);
     const changes = diffStages(stageOf(shipped, 'thesis'), stageOf(fork, 'thesis'));
     expect(changes.map(({ kind, place }) => `${kind} ${place}`)).toEqual([
       'removed steps › thesis_generate_feature_spec',
@@ -192,17 +200,12 @@ describe('merge of a newer origin', () => {
 
   test('takes what only the origin changed and keeps what only the fork changed', () => {
     let fork = edit.overrideStep(small, 's', 'a', { name: 'Ours' });
-    fork = edit.addStep(
-      fork,
-      's',
-      step('ours', 'EXECUTE', 'all_to_one', 'o', ['seed:s/']),
-      'first',
-    );
-    let origin = edit.changeTexts(small, 's', { files: { 'prompts/any.md': 'Newer.' } });
+    const ours = step('ours', 'EXECUTE', 'all_to_one', 'o', ['seed:s/']);
+    fork = withSteps(fork, 's', (steps) => [ours, ...steps]);
+    let origin = withFiles(small, 's', { 'prompts/any.md': 'Newer.' });
     origin = edit.overrideStep(origin, 's', 'a', { quorum: 2, dependencyPolicy: 'quorum' });
-    origin = edit.addStep(origin, 's', step('new', 'EXECUTE', 'all_to_one', 'n', ['seed:s/']), {
-      after: 'b',
-    });
+    const added = step('new', 'EXECUTE', 'all_to_one', 'n', ['seed:s/']);
+    origin = withSteps(origin, 's', (steps) => steps.toSpliced(2, 0, added));
     const { stage: merged, conflicts } = merge(fork, origin);
     expect(conflicts).toEqual([]);
     expect(merged.steps.map((one) => one.key)).toEqual(['ours', 'a', 'b', 'new', 'c']);
@@ -222,7 +225,7 @@ describe('merge of a newer origin', () => {
   });
 
   test('a step that one side removed and the other changed is a conflict', () => {
-    const removed = edit.removeStep(small, 's', 'c');
+    const removed = withSteps(small, 's', (steps) => steps.slice(0, 2));
     const changed = edit.overrideStep(small, 's', 'c', { name: 'Changed' });
     const kept = merge(changed, removed);
     expect(kept.stage.steps.map((one) => one.key)).toEqual(['a', 'b', 'c']);
@@ -250,8 +253,8 @@ describe('merge of a newer origin', () => {
   });
 
   test('an order that both changed is a conflict, one that one side changed is taken', () => {
-    const ours = edit.moveStep(small, 's', 'a', 'last');
-    const theirs = edit.moveStep(small, 's', 'c', 'first');
+    const ours = withSteps(small, 's', ([a, ...rest]) => [...rest, a!]);
+    const theirs = withSteps(small, 's', ([a, b, c]) => [c!, a!, b!]);
     const both = merge(ours, theirs);
     expect(both.conflicts.map((one) => one.place)).toEqual(['order of steps']);
     expect(both.stage.steps.map((one) => one.key)).toEqual(['b', 'c', 'a']);
@@ -272,7 +275,7 @@ describe('merge of a newer process', () => {
     let fork = edit.overrideStep(shipped, 'thesis', 'thesis_generate_feature_spec', {
       name: 'Ours',
     });
-    fork = edit.setGate(edit.insertStage(fork, own, { after: 'synthesis' }), 'own', true);
+    fork = withGate(edit.insertStage(fork, own, { after: 'synthesis' }), 'own');
     const newer = {
       ...shipped,
       name: 'Newer',

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { processOf, stage, step } from '../../test/recipes/build.ts';
+import { processOf, stage, step, withGate } from '../../test/recipes/build.ts';
 import { shipped } from '../../test/recipes/shipped.ts';
 import { deriveEdges, orderInWaves } from './edges.ts';
-import { setGate } from './edit.ts';
 import { toMermaid } from './graph.ts';
 
-const process = setGate(shipped('software-plan'), 'synthesis', true);
+const process = withGate(shipped('software-plan'), 'synthesis');
 
 describe('edges', () => {
   const [, , synthesis, parenthesis, paralysis] = process.stages;

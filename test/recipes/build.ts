@@ -1,4 +1,5 @@
 import { isProduced } from '../../src/recipe/edges.ts';
+import { forkStage } from '../../src/recipe/edit.ts';
 import { defaultName } from '../../src/recipe/file-shape.ts';
 import type {
   Contract,
@@ -143,3 +144,35 @@ export function processOf(key: string, stages: readonly Stage[]): Process {
     omitted: [],
   };
 }
+
+/** The process with another list of steps in a stage, which says where it was copied from. */
+export function withSteps(
+  process: Process,
+  stageKey: string,
+  change: (steps: readonly Step[]) => readonly Step[],
+): Process {
+  const forked = forkStage(process, stageKey);
+  const stages = forked.stages.map((one) =>
+    one.key === stageKey ? { ...one, steps: change(one.steps) } : one,
+  );
+  return { ...forked, stages };
+}
+
+/** The process with other texts in a stage. */
+export function withFiles(
+  process: Process,
+  stageKey: string,
+  files: Readonly<Record<string, string>>,
+): Process {
+  const forked = forkStage(process, stageKey);
+  const stages = forked.stages.map((one) =>
+    one.key === stageKey ? { ...one, files: { ...one.files, ...files } } : one,
+  );
+  return { ...forked, stages };
+}
+
+/** The process with a gate after a stage. */
+export const withGate = (process: Process, from: string): Process => ({
+  ...process,
+  transitions: process.transitions.map((one) => (one.from === from ? { ...one, gate: true } : one)),
+});
