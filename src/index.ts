@@ -17,7 +17,7 @@ export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';
 export type { StartedRun } from './api/start-run.ts';
 export type { Choice, GoOnOptions, ResumeOptions } from './api/steer-run.ts';
-export type { GrantOptions, Wallet, WalletOptions } from './api/wallet.ts';
+export type { GrantOptions, RefundOptions, Wallet, WalletOptions } from './api/wallet.ts';
 export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
 export type { Estimate } from './estimate/types.ts';

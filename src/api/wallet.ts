@@ -15,6 +15,7 @@ import { settleLeftHolds } from '../wallet/holds.ts';
 import {
   type Currency,
   grantFunds,
+  refundCall,
   removeLimit,
   setBudget,
   setSpendingShare,
@@ -31,6 +32,13 @@ export type WalletOptions = {
 
 export type GrantOptions = WalletOptions & {
   /** The same key grants only once. */
+  readonly key?: string | undefined;
+  readonly note?: string | undefined;
+};
+
+export type RefundOptions = {
+  readonly currency?: Currency | undefined;
+  /** The same key refunds only once. */
   readonly key?: string | undefined;
   readonly note?: string | undefined;
 };
@@ -72,6 +80,26 @@ export class Wallet {
       }),
     );
     return { posting, currency, amount: sum };
+  }
+
+  /**
+   * Books what a provider gave back for a call, named by its posting; never more than was paid for it.
+   * Dollars, or tokens.
+   */
+  async refund(posting: number, amount: number | string, options: RefundOptions = {}) {
+    const { currency = 'USD', key, note } = options;
+    const sum = parseAmount(String(amount), currency);
+    if (sum === 0) throw new DialecticError('usage_invalid', 'Refund more than nothing.');
+    const refund = await this.#write((tx) =>
+      refundCall(tx, {
+        key: `refund/${key ?? newId()}`,
+        postingId: posting,
+        usdMicros: currency === 'USD' ? sum : 0,
+        tokens: currency === 'token' ? sum : 0,
+        ...(note && { note }),
+      }),
+    );
+    return { posting: refund, refunds: posting, currency, amount: sum };
   }
 
   /** Takes the limit off a wallet. */

@@ -61,6 +61,15 @@ export function walletCommand(): Command {
     .action((amount: string, options: Options) =>
       withDialectic(options.data, (dialectic) => grant(dialectic, amount, options)),
     );
+  verb('refund', 'book what a provider gave back for a call')
+    .argument('<posting>', 'the posting of the call, as `wallet report --csv` lists it')
+    .argument('<amount>', 'dollars, or tokens with --tokens; at most what was paid')
+    .option('--tokens', 'tokens instead of dollars')
+    .option('--key <text>', 'the same key refunds only once')
+    .option('--note <text>', 'why')
+    .action((posting: string, amount: string, options: Options) =>
+      withDialectic(options.data, (dialectic) => refund(dialectic, posting, amount, options)),
+    );
   verb('budget', 'cap all spending, or that of a project')
     .argument('<amount>', 'dollars in all, or tokens with --tokens; `none` takes the cap away')
     .option('--tokens', 'tokens instead of dollars')
@@ -122,6 +131,17 @@ async function grant(dialectic: Dialectic, text: string, options: Options): Prom
   const granted = await dialectic.wallet.grant(text, { currency, project, key, note });
   const line = `${formatAmount(granted.amount, currency)} granted (posting ${granted.posting}).`;
   printResult(options.json === true, granted, [line]);
+}
+
+async function refund(dialectic: Dialectic, of: string, text: string, options: Options) {
+  if (!/^[1-9]\d{0,14}$/.test(of)) {
+    throw new DialecticError('usage_invalid', `A posting is a number, not "${of}".`);
+  }
+  const { tokens, key, note } = options;
+  const currency = tokens ? 'token' : 'USD';
+  const refunded = await dialectic.wallet.refund(Number(of), text, { currency, key, note });
+  const line = `${formatAmount(refunded.amount, currency)} refunded for posting ${of} (posting ${refunded.posting}).`;
+  printResult(options.json === true, refunded, [line]);
 }
 
 async function budget(dialectic: Dialectic, text: string, options: Options): Promise<void> {

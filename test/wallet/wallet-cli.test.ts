@@ -58,6 +58,22 @@ test('wallet explains a session, grants, and shows what moved', async () => {
   expect(table.length).toBe(5);
   expect(table[0]).toContain('stage,step,document');
 
+  const [{ posting, usd }] = report.calls;
+  const back = await wallet('refund', String(posting), String(usd), '--note', 'credited');
+  expect(back).toContain(`refunded for posting ${posting}`);
+  const after = JSON.parse(await wallet('report', sessionId, '--json'));
+  expect(after.totalMicros).toBe(spent - Math.round(usd * 1e6));
+  const more = await dialectic(
+    folder,
+    'wallet',
+    'refund',
+    String(posting),
+    '0.000001',
+    '--data',
+    dataDirectory,
+  );
+  expect(more).toMatchObject({ code: 5, stderr: expect.stringContaining('refund_too_large') });
+
   await wallet('grant', '2.50', '--key', 'once');
   await wallet('grant', '2.50', '--key', 'once');
   const { accounts } = JSON.parse(await wallet('balance', '--json'));
