@@ -56,14 +56,3 @@ export async function readStanding(tx: Transaction, stageRunId: string): Promise
   }
   return { version: run?.version ?? 0, steps };
 }
-
-/** Notes a step that needed no job, so that barriers do not wait for it. */
-export async function completeEmptyStep(
-  tx: Transaction,
-  stageRunId: string,
-  laneId: string,
-  stepKey: string,
-): Promise<void> {
-  const step = [tx.tenantId, stageRunId, laneId, stepKey];
-  await tx.query('select complete_empty_step($1, $2, $3, $4)', step);
-}

@@ -150,14 +150,6 @@ const RETRY = `
   where ${GOES_AGAIN}
   returning 1`;
 
-/** Marks a finished job as replaced, for regeneration; its result stays where it is. */
-export async function supersedeJob(tx: Transaction, jobId: string) {
-  const rows = await tx.query(`update jobs set status = 'superseded' where id = $1 returning id`, [
-    jobId,
-  ]);
-  if (rows.length === 0) throw new DialecticError('not_found', `No such job: ${jobId}`);
-}
-
 function noSession(id: string): DialecticError {
   return new DialecticError('not_found', `No such session, or it is over: ${id}`);
 }

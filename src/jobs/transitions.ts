@@ -35,20 +35,7 @@ export const TRANSITIONS = {
 
 export type JobStatus = keyof typeof TRANSITIONS;
 
-/** What a worker may pick up. */
-export const CLAIMABLE: readonly JobStatus[] = [
-  'pending',
-  'retrying',
-  'pending_next_step',
-  'pending_continuation',
-];
-
 /** What a job never leaves by itself. */
 const OVER: readonly JobStatus[] = ['completed', 'failed', 'cancelled', 'superseded'];
 
 export const isOver = (status: JobStatus): boolean => OVER.includes(status);
-
-export function mayFollow(from: JobStatus, to: JobStatus): boolean {
-  const allowed: readonly JobStatus[] = TRANSITIONS[from];
-  return allowed.includes(to);
-}

@@ -1023,19 +1023,6 @@ begin
   return hold.status <> 'posted';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.complete_empty_step(of_tenant uuid, of_run uuid, of_lane uuid, of_step text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  update stage_runs r set version = version + 1 where r.tenant_id = of_tenant and r.id = of_run;
-  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  values (of_tenant, of_run, of_lane, of_step, 'completed')
-  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed';
-  update jobs w set status = 'pending_next_step', run_after = app_now()
-  where w.tenant_id = of_tenant and w.stage_run_id = of_run and w.status = 'waiting_for_lanes';
-end
-$function$
 CREATE OR REPLACE FUNCTION public.complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
  RETURNS SETOF uuid
  LANGUAGE plpgsql

@@ -1,7 +1,8 @@
 import type { Gate } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
-import { CLAIMABLE, isOver } from '../../src/jobs/transitions.ts';
-import { change, NOT_LEASED, wakeLanes, wakeParents, wakeWaiters } from './wake.ts';
+import { isOver } from '../../src/jobs/transitions.ts';
+import { CLAIMABLE } from './job-status.ts';
+import { change, NOT_LEASED, wakeParents, wakeWaiters } from './wake.ts';
 import {
   addTo,
   countedChildren,
@@ -24,7 +25,6 @@ export type SimEffects = {
   readonly children?: readonly SimJob[];
   readonly continuation?: SimJob;
   /** Steps of the job's lane that needed no job. */
-  readonly emptySteps?: readonly string[];
   readonly next?:
     | { readonly waitFor: 'children' }
     | { readonly waitFor: 'lanes'; readonly version: number }
@@ -172,7 +172,6 @@ export function commit(world: World, execution: Execution, effects: SimEffects):
   const { job } = execution;
   const { next, continuation } = effects;
   job.progress = effects.progress ?? job.progress;
-  for (const step of effects.emptySteps ?? []) completeEmptyStep(world, job, step);
   const { stageRun: stageRunId, lane: laneId } = job;
   insert(
     world,
@@ -210,17 +209,6 @@ function insertLink(world: World, job: ModelJob, link: SimJob): void {
     maxAttempts: job.maxAttempts,
   };
   insert(world, [{ ...inherited, ...link }], { chain: job.chain });
-}
-
-function completeEmptyStep(world: World, job: ModelJob, step: string): void {
-  const run = world.stageRuns.get(job.stageRun!)!;
-  const before = run.steps.get(`${job.lane}/${step}`);
-  run.steps.set(`${job.lane}/${step}`, {
-    state: 'completed',
-    degraded: before?.degraded ?? false,
-  });
-  run.version++;
-  wakeLanes(world, new Set([job.stageRun!]));
 }
 
 /** Another try later while tries are left and the fault may pass; the end otherwise. */

@@ -20,7 +20,7 @@ export type Plan = {
   readonly waves: readonly Wave[];
 };
 
-/** The jobs that a PLAN inserts at once; none at all is a step that needed no job. */
+/** The jobs that a PLAN inserts at once. */
 type Wave = {
   readonly step: string;
   readonly children: readonly Plan[];
@@ -82,10 +82,19 @@ function drawLanes(chance: Chance, shape: Shape, budget: Budget, staged: boolean
   budget.jobs -= count;
   const skeleton = drawSkeleton(chance);
   return Array.from({ length: count }, () => {
-    const waves = skeleton.map((wave) => fillWave(chance, shape, budget, wave, shape.depth));
+    const waves = skeleton.map((wave) =>
+      withWork(chance, shape, fillWave(chance, shape, budget, wave, shape.depth)),
+    );
     const base = drawLeaf(chance, shape, 'all', null);
     return { ...base, type: 'PLAN', links: 0, failsAt: 0, renders: false, waitsFor: null, waves };
   });
+}
+
+/** A step of a lane has a job that counts: planning refuses one that would have none. */
+function withWork(chance: Chance, shape: Shape, wave: Wave): Wave {
+  if (wave.children.some(({ type }) => type !== 'RENDER')) return wave;
+  const job: Plan = { ...drawLeaf(chance, shape, 'all', null), type: 'EXECUTE' };
+  return { ...wave, children: [...wave.children, job] };
 }
 
 function drawHead(chance: Chance, shape: Shape, lanes: readonly Plan[]): Plan {

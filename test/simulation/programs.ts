@@ -113,14 +113,11 @@ function decidePlan(setting: Setting, job: ModelJob, program: Program): Decision
     if (!wave.startsLanes) return { ...row, stepKey: wave.step };
     return { ...row, role: 'lane', laneId: lanes[index]! };
   });
-  const isLane = program.lanes.length > 0;
-  const isEmpty = children.every((child) => child.type === 'RENDER');
   const next = waves[job.progress + 1]?.barrier;
   const overlaps = wave.overlaps && next && standing(next.step) === 'running';
   const effects: SimEffects = {
     progress: job.progress + 1,
     children,
-    ...(isLane && isEmpty && { emptySteps: [wave.step] }),
     next: overlaps ? wait : { waitFor: 'children' },
   };
   return committing(effects, born, [...here]);

@@ -4,7 +4,7 @@ import { DialecticError } from '../../src/errors/errors.ts';
 import { commitEffects, type Effects } from '../../src/jobs/context.ts';
 import { enqueueJobs } from '../../src/jobs/enqueue.ts';
 import { recordFailure } from '../../src/jobs/failure.ts';
-import { completeEmptyStep, createStageRun } from '../../src/jobs/lanes.ts';
+import { createStageRun } from '../../src/jobs/lanes.ts';
 import {
   claimJobs,
   completeJobs,
@@ -18,7 +18,6 @@ import {
   createSession,
   removeGate,
   retrySession,
-  supersedeJob,
 } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { Job } from '../../src/jobs/types.ts';
@@ -178,7 +177,7 @@ class Session {
       case 'retry':
         return String(await retrySession(tx, sessionId));
       case 'supersede':
-        await supersedeJob(tx, operation.job);
+        await tx.query(`update jobs set status = 'superseded' where id = $1`, [operation.job]);
         break;
     }
     return 'done';
@@ -191,14 +190,11 @@ class Session {
   }
 
   #commit(job: Job, effects: SimEffects): Promise<void> {
-    const { progress, children, continuation, emptySteps = [], next } = effects;
+    const { progress, children, continuation, next } = effects;
     const real: Effects = {
       write: async (tx) => {
         if (progress !== undefined) {
           await tx.query('update jobs set payload = $1 where id = $2', [{ progress }, job.id]);
-        }
-        for (const step of emptySteps) {
-          await completeEmptyStep(tx, job.stageRunId!, job.laneId!, step);
         }
       },
       ...(children && { children: children.map((child) => this.#row(child)) }),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { CLAIMABLE, type JobStatus } from '../../src/jobs/transitions.ts';
+import type { JobStatus } from '../../src/jobs/transitions.ts';
 import { drawSkew, feelsDue, hire, type SimWorker, type Task } from './fleet.ts';
 import { checkChange, checkEnd, checkRest } from './invariants.ts';
+import { CLAIMABLE } from './job-status.ts';
 import { apply, type Operation, type Outcome } from './operations.ts';
 import { drawGroups, drawShape, type Group } from './plans.ts';
 import { decide, openGroup, type Program } from './programs.ts';

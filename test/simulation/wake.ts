@@ -1,4 +1,5 @@
-import { isOver, type JobStatus, mayFollow } from '../../src/jobs/transitions.ts';
+import { isOver, type JobStatus } from '../../src/jobs/transitions.ts';
+import { mayFollow } from './job-status.ts';
 import {
   countedChildren,
   hasLiveChild,
@@ -141,7 +142,7 @@ function settleStageRun(world: World, id: string): void {
 }
 
 /** News of any lane wakes everybody at a barrier of the stage: each decides anew. */
-export function wakeLanes(world: World, stageRuns: ReadonlySet<string>): void {
+function wakeLanes(world: World, stageRuns: ReadonlySet<string>): void {
   const waiting = [...world.live].filter(
     (job) => job.status === 'waiting_for_lanes' && stageRuns.has(job.stageRun!),
   );

@@ -50,16 +50,3 @@ begin
     and w.status = 'waiting_for_lanes';
 end
 $$;
-
--- Notes a step that needed no job, and tells those who wait for it.
-create or replace function complete_empty_step(of_tenant uuid, of_run uuid, of_lane uuid, of_step text)
-  returns void language plpgsql as $$
-begin
-  update stage_runs r set version = version + 1 where r.tenant_id = of_tenant and r.id = of_run;
-  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  values (of_tenant, of_run, of_lane, of_step, 'completed')
-  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'completed';
-  update jobs w set status = 'pending_next_step', run_after = app_now()
-  where w.tenant_id = of_tenant and w.stage_run_id = of_run and w.status = 'waiting_for_lanes';
-end
-$$;
