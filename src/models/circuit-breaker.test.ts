@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { DialecticError } from '../errors/errors.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { retryAfterMsOf } from './classify-error.ts';
 
 function setUp() {
   const time = { ms: 0 };
   const limits = { failures: 3, coolMs: 100, maxCoolMs: 300 };
   const breaker = createCircuitBreaker('p', () => time.ms, limits);
-  const waits = (): number | undefined => {
+  const waits = (): unknown => {
     try {
       breaker.enter();
       return undefined;
     } catch (error) {
-      return retryAfterMsOf(error as DialecticError);
+      return (error as DialecticError).details['retryAfterMs'];
     }
   };
   const failTimes = (times: number): void => {

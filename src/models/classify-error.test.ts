@@ -1,6 +1,6 @@
 import { APICallError, JSONParseError } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { classifyError, retryAfterMsOf } from './classify-error.ts';
+import { classifyError } from './classify-error.ts';
 import { secretsHider } from './hide-secrets.ts';
 
 const context = { provider: 'openai', model: 'm' };
@@ -76,12 +76,14 @@ describe('classifyError', () => {
     [{}, '{"error":{"details":[{"retryDelay": "13.5s"}]}}', 13_500],
     [{ 'retry-after': 'soon' }, '', undefined],
   ])('reads how long to wait from %j %s', (responseHeaders, responseBody, expected) => {
-    expect(retryAfterMsOf(classify(429, { responseHeaders, responseBody }))).toBe(expected);
+    const { details } = classify(429, { responseHeaders, responseBody });
+    expect(details['retryAfterMs']).toBe(expected);
   });
 
   test('reads a date as the time left until then', () => {
     const date = new Date(Date.now() + 60_000).toUTCString();
-    const wait = retryAfterMsOf(classify(503, { responseHeaders: { 'retry-after': date } }))!;
+    const { details } = classify(503, { responseHeaders: { 'retry-after': date } });
+    const wait = details['retryAfterMs'];
     expect(wait).toBeGreaterThan(55_000);
     expect(wait).toBeLessThanOrEqual(60_000);
   });

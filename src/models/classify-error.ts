@@ -15,12 +15,6 @@ const LONGEST_MESSAGE = 500;
 /** What is known about the call, so that a message can name it and hide what must not be shown. */
 type CallContext = { readonly provider: string; readonly model: string };
 
-/** How long the provider asks to wait, where an error carries that. */
-export function retryAfterMsOf(error: DialecticError): number | undefined {
-  const value = error.details['retryAfterMs'];
-  return typeof value === 'number' ? value : undefined;
-}
-
 /**
  * Gives whatever an adapter threw its code. The original is not kept as cause: it holds the whole
  * request, and prompts have no place in logs.

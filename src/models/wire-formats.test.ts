@@ -1,7 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DialecticError } from '../errors/errors.ts';
-import { retryAfterMsOf } from './classify-error.ts';
 import { readModelsConfig } from './config.ts';
 import { startServer } from './loopback.fixture.ts';
 import { createModelProvider } from './provider.ts';
@@ -111,7 +110,7 @@ describe.each(MODELS)('%s', (model) => {
   test.each([true, false])('names refusals (stream: %s)', async (stream) => {
     const limited = await fault(model, 'limited', stream);
     expect(limited).toMatchObject({ code: 'provider_rate_limited', retryable: true });
-    expect(retryAfterMsOf(limited)).toBe(3000);
+    expect(limited.details['retryAfterMs']).toBe(3000);
     expect(await fault(model, 'denied', stream)).toMatchObject({
       code: 'provider_auth',
       retryable: false,
