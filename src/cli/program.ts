@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../platform/version.ts';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -19,9 +19,6 @@ import { runCommand } from './run.ts';
 import { cancelCommand, pauseCommand } from './stop.ts';
 import { walletCommand } from './wallet.ts';
 import { workerCommand } from './worker.ts';
-
-const packageFile = new URL('../../package.json', import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
 
 /**
  * Carries out one command and sets the process's exit code. Each call builds the commands anew,
@@ -47,7 +44,7 @@ function throwFailures(command: Command): void {
 function createProgram(): Command {
   return new Command('dialectic')
     .description('Language models debate a brief and leave a folder of planning documents.')
-    .version(version)
+    .version(VERSION)
     .addCommand(runCommand())
     .addCommand(estimateCommand())
     .addCommand(resumeCommand())
