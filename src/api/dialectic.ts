@@ -40,21 +40,37 @@ import {
 import type { RunOptions } from './run-options.ts';
 import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
-import type { Store } from './store.ts';
+import type { OpenedStore, Store } from './store.ts';
 import { Wallet } from './wallet.ts';
-import { createWorker, type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
+import {
+  type WorkEvent,
+  type WorkOnAllOptions,
+  type WorkOptions,
+  workOnAll,
+  workOnRun,
+} from './work-on-run.ts';
 
 /**
- * An open store and everything that can be done with its runs. Methods take and return plain data,
- * so that a transport can carry them; what is refused throws a DialecticError with a stable code.
+ * An open store and everything that can be done with its runs, whichever process holds it. Methods
+ * take and return plain data, so that a transport can carry them (methods.ts lists them for it); what
+ * is refused throws a DialecticError with a stable code.
  */
-export class Dialectic {
+export type Dialectic = Omit<Pick<LocalDialectic, keyof LocalDialectic>, 'wallet'> & {
+  readonly wallet: Pick<Wallet, keyof Wallet>;
+};
+
+/** The store in this process. */
+export class LocalDialectic {
   readonly wallet: Wallet;
   readonly #store: Store;
+  readonly #closing = new AbortController();
+  readonly #untilQuiet: () => Promise<void>;
 
-  constructor(store: Store) {
-    this.#store = store;
-    this.wallet = new Wallet(store);
+  /** `untilQuiet` ends what other processes do with the store; the database is closed after it. */
+  constructor(store: OpenedStore, untilQuiet = async (): Promise<void> => {}) {
+    this.#store = { ...store, closing: this.#closing.signal };
+    this.#untilQuiet = untilQuiet;
+    this.wallet = new Wallet(this.#store);
   }
 
   /** Tells what a run would take: calls, tokens, money. Nothing is saved. */
@@ -96,14 +112,8 @@ export class Dialectic {
   }
 
   /** Works on every session of the store, those of other processes included, until the signal. */
-  async workOnAll({ signal, concurrency = 10 }: { signal: AbortSignal; concurrency?: number }) {
-    const worker = createWorker(this.#store, concurrency);
-    await worker.start();
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await worker.stop();
+  workOnAll(options: WorkOnAllOptions): Promise<void> {
+    return workOnAll(this.#store, options);
   }
 
   /**
@@ -275,9 +285,17 @@ export class Dialectic {
     return toPlain(await this.#read((tx) => setArchived(tx, wanted, false)));
   }
 
-  /** Closes the store; runs under way in this process must have been left before. */
-  close(): Promise<void> {
-    return this.#store.database.close();
+  /**
+   * Closes the store. Calls under way finish and are saved; whoever followed a run in this process
+   * gets `storage_closed`, and in another one opens the store and goes on.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    try {
+      await this.#untilQuiet();
+    } finally {
+      await this.#store.database.close();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

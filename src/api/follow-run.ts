@@ -4,7 +4,7 @@ import { sleep } from '../platform/clock.ts';
 import type { SessionEvent } from '../session/event-types.ts';
 import { type SessionEventPage, watchSession } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
-import type { Store } from './store.ts';
+import { requireOpen, type Store } from './store.ts';
 
 /** What a program that follows a run hears: the events of the session, and how they are read. */
 export type RunEvent =
@@ -32,6 +32,16 @@ export async function* followRun(
   store: Store,
   sessionId: string,
   { after = null, signal = NEVER }: WatchOptions,
+): AsyncGenerator<RunEvent, void, void> {
+  yield* readEvents(store, sessionId, after, AbortSignal.any([signal, store.closing]));
+  if (!signal.aborted) requireOpen(store);
+}
+
+async function* readEvents(
+  store: Store,
+  sessionId: string,
+  after: string | null,
+  signal: AbortSignal,
 ): AsyncGenerator<RunEvent, void, void> {
   const { database, tenantId } = store;
   let cursor = after;

@@ -1,10 +1,19 @@
+import { resolve } from 'node:path';
 import { locateStore, openDatabase, type StoreLocation } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
+import { codeOf } from '../errors/errors.ts';
 import { type JobsFile, readJobSettings } from '../jobs/settings.ts';
 import { type Environment, type ModelsFile, readModelsConfig } from '../models/config.ts';
+import { elapsedMs, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { type RetentionFile, readRetentionDays } from '../session/retention-settings.ts';
-import { Dialectic } from './dialectic.ts';
+import { findAddress } from '../transport/socket-address.ts';
+import { createClient, type Transport } from './client.ts';
+import { type Dialectic, LocalDialectic } from './dialectic.ts';
+import { HeldStore } from './held-store.ts';
+import { inProcess } from './in-process.ts';
+import { meetHolder, overSocket } from './over-socket.ts';
+import { shareStore } from './share-store.ts';
 
 /** Providers, models, jobs and retention, as in `dialectic.config.yaml`. */
 export type Configuration = ModelsFile & JobsFile & RetentionFile;
@@ -20,25 +29,79 @@ export type DialecticOptions = {
   readonly configuration?: Configuration | undefined;
   /** Where keys and addresses of providers are read; `process.env` where absent. */
   readonly environment?: Environment | undefined;
+  /**
+   * Whether runs are worked on with this store; true where absent. false: other processes that want
+   * to work on runs wait until it is closed, rather than use the configuration that it was opened with.
+   */
+  readonly callsModels?: boolean | undefined;
   /** How often an embedded store is copied to its backups; 0 = never. */
   readonly backupEveryMs?: number | undefined;
   /** Hears warnings of workers; nothing is printed where absent. */
   readonly log?: Log | undefined;
 };
 
-/** Opens a store, and makes it where there is none yet. */
+/**
+ * Opens a store, and makes it where there is none yet. A folder that another process holds is used
+ * through that process, which works on runs with its own configuration and keys; when it ends, this
+ * one takes the folder over.
+ */
 export async function openDialectic(options: DialecticOptions = {}): Promise<Dialectic> {
+  const location = locate(options, options.environment ?? process.env);
+  if (!('dataDirectory' in location)) return openStore(location, options);
+  const first = await openOrReach(location.dataDirectory, options);
+  if (first instanceof LocalDialectic) return first;
+  const open = async (): Promise<Transport> => {
+    const found = await openOrReach(location.dataDirectory, options);
+    return found instanceof LocalDialectic ? inProcess(found) : found;
+  };
+  return createClient(new HeldStore(first, open));
+}
+
+/** A holder needs this long at most to open its store and to answer, even on a slow disk. */
+const HOLDER_MS = 10_000;
+const AGAIN_MS = 50;
+
+/** The store of a folder, or the way to the process that holds it. */
+async function openOrReach(
+  dataDirectory: string,
+  options: DialecticOptions,
+): Promise<LocalDialectic | Transport> {
+  const directory = resolve(dataDirectory);
+  const until = elapsedMs() + HOLDER_MS;
+  for (;;) {
+    try {
+      return await openStore({ dataDirectory }, options);
+    } catch (thrown) {
+      if (codeOf(thrown) !== 'data_directory_locked') throw thrown;
+      const address = findAddress(directory);
+      const holder = await meetHolder(address);
+      if (holder && (holder.callsModels || options.callsModels === false)) {
+        return overSocket(address);
+      }
+      // It has only begun, or is about to end; or it answers for reading and steering alone.
+      if (elapsedMs() > until) throw thrown;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+async function openStore(
+  location: StoreLocation,
+  options: DialecticOptions,
+): Promise<LocalDialectic> {
   const { environment = process.env, configuration = {}, backupEveryMs, log = () => {} } = options;
   const models = readModelsConfig(environment, configuration);
   const jobs = readJobSettings(configuration);
   const retentionDays = readRetentionDays(configuration);
   const database = await openDatabase(
-    locate(options, environment),
+    location,
     backupEveryMs === undefined ? {} : { backupEveryMs },
   );
   try {
     const { tenantId } = await ensureLocalTenant(database);
-    return new Dialectic({ database, tenantId, models, jobs, retentionDays, log });
+    const store = { database, tenantId, models, jobs, retentionDays, log };
+    if (!('dataDirectory' in location)) return new LocalDialectic(store);
+    return await shareStore(store, resolve(location.dataDirectory), options.callsModels ?? true);
   } catch (error) {
     await database.close();
     throw error;

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { JobSettings } from '../jobs/settings.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { Log } from '../platform/log.ts';
@@ -13,4 +14,15 @@ export type Store = {
   readonly retentionDays?: number | null;
   /** Hears what workers have to say beside the events of a run. */
   readonly log: Log;
+  /** Aborts when the store is about to be closed: what lasts must end. */
+  readonly closing: AbortSignal;
 };
+
+/** A store as it was opened. */
+export type OpenedStore = Omit<Store, 'closing'>;
+
+/** Throws once the store is about to be closed, for what cannot go on without it. */
+export function requireOpen({ closing }: Pick<Store, 'closing'>): void {
+  if (!closing.aborted) return;
+  throw new DialecticError('storage_closed', 'The store was closed while the work was under way.');
+}

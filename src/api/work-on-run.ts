@@ -9,7 +9,7 @@ import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { writeFolder } from '../session/write-folder.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
-import type { Store } from './store.ts';
+import { requireOpen, type Store } from './store.ts';
 
 /** What the process that works on a run hears beside its events. */
 export type WorkEvent =
@@ -31,7 +31,7 @@ const LONGEST_CALL_MS = 3_600_000;
 const NEVER = new AbortController().signal;
 
 /** A worker for one session, or for all of the store where none is named. */
-export function createWorker(
+function createWorker(
   { database, tenantId, models: config, jobs: settings, log }: Store,
   concurrency: number,
   sessionId?: string,
@@ -46,6 +46,28 @@ export function createWorker(
     log,
     ...(sessionId !== undefined && { session: { tenantId, sessionId } }),
   });
+}
+
+export type WorkOnAllOptions = {
+  readonly signal: AbortSignal;
+  /** How many jobs run at a time; 10 where absent. */
+  readonly concurrency?: number | undefined;
+};
+
+/** Works on every session of the store until the signal, or until the store is closed. */
+export async function workOnAll(
+  store: Store,
+  { signal: caller, concurrency = 10 }: WorkOnAllOptions,
+): Promise<void> {
+  const worker = createWorker(store, concurrency);
+  await worker.start();
+  const signal = AbortSignal.any([caller, store.closing]);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await worker.stop();
+  if (!caller.aborted) requireOpen(store);
 }
 
 /** Works on a session in this process and yields what happens, until the session rests. */

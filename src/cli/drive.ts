@@ -1,4 +1,4 @@
-import { Dialectic } from '../api/dialectic.ts';
+import { type Dialectic, LocalDialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -50,6 +50,6 @@ export function driveSession(
   }: DriveOptions & { readonly sessionId: string; readonly config: ModelsConfig },
 ): Promise<RunResult> {
   const jobs = readJobConfiguration();
-  const dialectic = new Dialectic({ ...store, models: config, jobs, log: tell });
+  const dialectic = new LocalDialectic({ ...store, models: config, jobs, log: tell });
   return driveRun(dialectic, sessionId, options);
 }

@@ -10,7 +10,7 @@ import { tell } from './output.ts';
 export const withDialectic = <T>(
   data: string | undefined,
   work: (dialectic: Dialectic) => Promise<T>,
-): Promise<T> => withOptions(data, { environment: {} }, work);
+): Promise<T> => withOptions(data, { environment: {}, callsModels: false }, work);
 
 /** The same for a command that calls models, as the configuration and the environment say. */
 export const withModels = <T>(
@@ -24,7 +24,11 @@ export const withRetention = <T>(
   work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> => {
   const { retention } = readConfigurationFiles();
-  return withOptions(data, { environment: {}, configuration: { retention } }, work);
+  return withOptions(
+    data,
+    { environment: {}, configuration: { retention }, callsModels: false },
+    work,
+  );
 };
 
 async function withOptions<T>(

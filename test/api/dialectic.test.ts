@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Dialectic, openDialectic, type RunOptions, type WorkEvent } from '../../src/index.ts';
 import { afterTheFile, emptyDirectory, temporaryFolder } from '../stores.ts';
 
@@ -10,11 +10,13 @@ const run: RunOptions = {
   models: ['offline/builder', 'offline/skeptic'],
 };
 
-let dialectic: Dialectic;
+const options = { environment: {}, backupEveryMs: 0 };
+let dataDirectory: string;
+let holder: Dialectic;
 beforeAll(async () => {
-  const dataDirectory = await emptyDirectory();
-  dialectic = await openDialectic({ dataDirectory, environment: {}, backupEveryMs: 0 });
-  afterTheFile(() => dialectic.close());
+  dataDirectory = await emptyDirectory();
+  holder = await openDialectic({ ...options, dataDirectory });
+  afterTheFile(() => holder.close());
 });
 
 async function gather<Event>(events: AsyncIterable<Event>): Promise<Event[]> {
@@ -23,128 +25,145 @@ async function gather<Event>(events: AsyncIterable<Event>): Promise<Event[]> {
   return all;
 }
 
-/** Works on a session until it rests. */
-const work = (session: string, out?: string): Promise<WorkEvent[]> =>
-  gather(dialectic.work(session, { out }));
-
 /** What is in the log, without what tells how it was read. */
 const logged = (events: readonly object[]) => events.filter((event) => 'at' in event);
 
 const refused = (code: string) => expect.objectContaining({ code, name: 'DialecticError' });
 
-test('a run is started, worked on, reviewed, chosen, exported and passed again', async () => {
-  const out = join(await temporaryFolder(), 'out');
-  const { session, project } = await dialectic.start({ ...run, approve: 'stage', name: 'Sundays' });
-  expect(await dialectic.find()).toMatchObject({ id: session, projectId: project, calls: 0 });
+/** The same store in the process that holds it, and over the socket on which that one answers. */
+const transports = {
+  'in process': async () => holder,
+  'over the socket': () => openDialectic({ ...options, dataDirectory }),
+};
 
-  const first = await work(session, out);
-  expect(first.at(-1)).toMatchObject({
-    kind: 'run-rested',
-    result: { standing: 'awaiting review' },
+describe.each(Object.entries(transports))('the API %s', (_name, open) => {
+  let dialectic: Dialectic;
+  beforeAll(async () => {
+    dialectic = await open();
   });
-  const { stage } = (await dialectic.result(session)).documents[0]!;
-  const given = await dialectic.feedback(session, { stage, text: 'Mind the noise.' });
-  expect(given.readBy.steps.length).toBeGreaterThan(0);
-  const [question] = await dialectic.questions(session);
-  const answered = await dialectic.answer(session, { question: question!.id, text: 'Forty.' });
-  expect(answered).toMatchObject({ session, question: question!.id });
 
-  let info = await dialectic.approve(session, { out });
-  while (info.status === 'running') {
-    await work(session, out);
-    info = await dialectic.find(session);
-    if (info.awaiting) info = await dialectic.approve(session);
-  }
-  const result = await dialectic.result(session);
-  expect(result).toMatchObject({ status: 'completed', calls: 10, vote: { counted: 2 } });
-  const prompts = Object.entries(await dialectic.files(session)).filter(
-    ([path, text]) => path.endsWith('_prompt.md') && text.includes('Mind the noise.'),
-  );
-  expect(prompts.length).toBeGreaterThan(0);
+  /** Works on a session until it rests. */
+  const work = (session: string, out?: string): Promise<WorkEvent[]> =>
+    gather(dialectic.work(session, { out }));
 
-  const { id, path } = result.documents.findLast((one) => one.path !== null)!;
-  const document = await dialectic.document(session, id);
-  expect(document).toMatchObject({ id, version: 1 });
-  const written = await readFile(join(out, path!), 'utf8');
-  expect(written).toContain(document.markdown!.slice(-100).trim());
+  test('a run is started, worked on, reviewed, chosen, exported and passed again', async () => {
+    const out = join(await temporaryFolder(), 'out');
+    const { session, project } = await dialectic.start({
+      ...run,
+      approve: 'stage',
+      name: 'Sundays',
+    });
+    expect(await dialectic.find()).toMatchObject({ id: session, projectId: project, calls: 0 });
 
-  const other = result.chosen!.lane === 1 ? 2 : 1;
-  expect(await dialectic.choose(session, other)).toMatchObject({ session, lane: other });
-  const exported = await dialectic.export(session, out);
-  expect(exported.chosen).toMatchObject({ lane: other, by: 'person' });
-  expect((await dialectic.iterate(session)).iteration).toBe(2);
-  expect((await dialectic.cancel(session)).status).toBe('cancelled');
-}, 60_000);
+    const first = await work(session, out);
+    expect(first.at(-1)).toMatchObject({
+      kind: 'run-rested',
+      result: { standing: 'awaiting review' },
+    });
+    const { stage } = (await dialectic.result(session)).documents[0]!;
+    const given = await dialectic.feedback(session, { stage, text: 'Mind the noise.' });
+    expect(given.readBy.steps.length).toBeGreaterThan(0);
+    const [question] = await dialectic.questions(session);
+    const answered = await dialectic.answer(session, { question: question!.id, text: 'Forty.' });
+    expect(answered).toMatchObject({ session, question: question!.id });
 
-test('an observer hears the same events as the worker, and goes on from a cursor', async () => {
-  const { session } = await dialectic.start({ ...run, until: 'clarify' });
-  const watching = gather(dialectic.watch(session));
-  const worked = logged(await work(session));
-  expect(logged(await watching)).toEqual(worked);
-  const { events } = await dialectic.events(session, { limit: 5 });
-  expect(events).toEqual(worked.slice(0, 5));
-  const rest = await gather(dialectic.watch(session, { after: events.at(-1)!.cursor }));
-  expect(logged(rest)).toEqual(worked.slice(5));
-}, 60_000);
+    let info = await dialectic.approve(session, { out });
+    while (info.status === 'running') {
+      await work(session, out);
+      info = await dialectic.find(session);
+      if (info.awaiting) info = await dialectic.approve(session);
+    }
+    const result = await dialectic.result(session);
+    expect(result).toMatchObject({ status: 'completed', calls: 10, vote: { counted: 2 } });
+    const prompts = Object.entries(await dialectic.files(session)).filter(
+      ([path, text]) => path.endsWith('_prompt.md') && text.includes('Mind the noise.'),
+    );
+    expect(prompts.length).toBeGreaterThan(0);
 
-test('leaving the loop stops the work; a pause holds it until it is resumed', async () => {
-  const { session } = await dialectic.start(run);
-  for await (const event of dialectic.work(session)) if (event.kind === 'job-started') break;
-  expect(await dialectic.find(session)).toMatchObject({ status: 'running', gates: [] });
-  expect(await dialectic.pause(session)).toMatchObject({ gates: ['user'] });
-  const resting = await work(session);
-  expect(resting.at(-1)).toMatchObject({ result: { standing: 'paused (user)' } });
-  expect(await dialectic.resume(session)).toMatchObject({ status: 'running', gates: [] });
-  expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
-}, 60_000);
+    const { id, path } = result.documents.findLast((one) => one.path !== null)!;
+    const document = await dialectic.document(session, id);
+    expect(document).toMatchObject({ id, version: 1 });
+    const written = await readFile(join(out, path!), 'utf8');
+    expect(written).toContain(document.markdown!.slice(-100).trim());
 
-test('a budget holds from the first call on, and a higher one lets the run go on', async () => {
-  const { session } = await dialectic.start({ ...run, budget: { tokens: 10 } });
-  expect((await work(session)).at(-1)).toMatchObject({ result: { gates: ['budget'], calls: 0 } });
-  expect(await dialectic.notices()).toMatchObject([{ topic: `session/${session}` }]);
-  expect(await dialectic.dismissNotices('all')).toHaveLength(1);
-  await dialectic.resume(session, { budget: { tokens: 10_000_000 } });
-  expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
-  expect((await dialectic.costs(session)).calls).toHaveLength(10);
-}, 60_000);
+    const other = result.chosen!.lane === 1 ? 2 : 1;
+    expect(await dialectic.choose(session, other)).toMatchObject({ session, lane: other });
+    const exported = await dialectic.export(session, out);
+    expect(exported.chosen).toMatchObject({ lane: other, by: 'person' });
+    expect((await dialectic.iterate(session)).iteration).toBe(2);
+    expect((await dialectic.cancel(session)).status).toBe('cancelled');
+  }, 60_000);
 
-test('whatever comes back survives JSON unchanged', async () => {
-  const { id } = await dialectic.find();
-  const answers = [
-    await dialectic.estimate(run),
-    await dialectic.list(),
-    await dialectic.events(id),
-    await dialectic.result(id),
-    await dialectic.costs(id),
-    await dialectic.questions(id),
-    await dialectic.files(id),
-    await dialectic.wallet.balance(),
-    await dialectic.wallet.history(),
-    await dialectic.notices(),
-    await dialectic.waits(id),
-  ];
-  expect(JSON.parse(JSON.stringify(answers))).toStrictEqual(answers);
-});
+  test('an observer hears the same events as the worker, and goes on from a cursor', async () => {
+    const { session } = await dialectic.start({ ...run, until: 'clarify' });
+    const watching = gather(dialectic.watch(session));
+    const worked = logged(await work(session));
+    expect(logged(await watching)).toEqual(worked);
+    const { events } = await dialectic.events(session, { limit: 5 });
+    expect(events).toEqual(worked.slice(0, 5));
+    const rest = await gather(dialectic.watch(session, { after: events.at(-1)!.cursor }));
+    expect(logged(rest)).toEqual(worked.slice(5));
+  }, 60_000);
 
-test('what is refused throws an error with a stable code, and nothing was started', async () => {
-  const before = (await dialectic.list()).length;
-  const occupied = await temporaryFolder();
-  await writeFile(join(occupied, 'mine'), '');
-  const wrong: [Partial<RunOptions>, string][] = [
-    [{ brief: '' }, 'usage_invalid'],
-    [{ models: [] }, 'usage_invalid'],
-    [{ models: ['nobody/x'] }, 'provider_not_configured'],
-    [{ process: 'no-such-recipe' }, 'recipe_unknown'],
-    [{ until: 'no-such-stage' }, 'usage_invalid'],
-    [{ writer: 'offline/critic' }, 'usage_invalid'],
-    [{ out: occupied }, 'folder_occupied'],
-  ];
-  for (const [options, code] of wrong) {
-    await expect(dialectic.start({ ...run, ...options })).rejects.toEqual(refused(code));
-  }
-  expect(await dialectic.list()).toHaveLength(before);
-  await expect(dialectic.find('no-such-id')).rejects.toEqual(refused('not_found'));
-  const { id } = await dialectic.find();
-  await expect(dialectic.approve(id)).rejects.toEqual(refused('conflict'));
-  await expect(dialectic.document(id, id)).rejects.toEqual(refused('not_found'));
+  test('leaving the loop stops the work; a pause holds it until it is resumed', async () => {
+    const { session } = await dialectic.start(run);
+    for await (const event of dialectic.work(session)) if (event.kind === 'job-started') break;
+    expect(await dialectic.find(session)).toMatchObject({ status: 'running', gates: [] });
+    expect(await dialectic.pause(session)).toMatchObject({ gates: ['user'] });
+    const resting = await work(session);
+    expect(resting.at(-1)).toMatchObject({ result: { standing: 'paused (user)' } });
+    expect(await dialectic.resume(session)).toMatchObject({ status: 'running', gates: [] });
+    expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
+  }, 60_000);
+
+  test('a budget holds from the first call on, and a higher one lets the run go on', async () => {
+    const { session } = await dialectic.start({ ...run, budget: { tokens: 10 } });
+    expect((await work(session)).at(-1)).toMatchObject({ result: { gates: ['budget'], calls: 0 } });
+    expect(await dialectic.notices()).toMatchObject([{ topic: `session/${session}` }]);
+    expect(await dialectic.dismissNotices('all')).toHaveLength(1);
+    await dialectic.resume(session, { budget: { tokens: 10_000_000 } });
+    expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
+    expect((await dialectic.costs(session)).calls).toHaveLength(10);
+  }, 60_000);
+
+  test('whatever comes back survives JSON unchanged', async () => {
+    const { id } = await dialectic.find();
+    const answers = [
+      await dialectic.estimate(run),
+      await dialectic.list(),
+      await dialectic.events(id),
+      await dialectic.result(id),
+      await dialectic.costs(id),
+      await dialectic.questions(id),
+      await dialectic.files(id),
+      await dialectic.wallet.balance(),
+      await dialectic.wallet.history(),
+      await dialectic.notices(),
+      await dialectic.waits(id),
+    ];
+    expect(JSON.parse(JSON.stringify(answers))).toStrictEqual(answers);
+  });
+
+  test('what is refused throws an error with a stable code, and nothing was started', async () => {
+    const before = (await dialectic.list()).length;
+    const occupied = await temporaryFolder();
+    await writeFile(join(occupied, 'mine'), '');
+    const wrong: [Partial<RunOptions>, string][] = [
+      [{ brief: '' }, 'usage_invalid'],
+      [{ models: [] }, 'usage_invalid'],
+      [{ models: ['nobody/x'] }, 'provider_not_configured'],
+      [{ process: 'no-such-recipe' }, 'recipe_unknown'],
+      [{ until: 'no-such-stage' }, 'usage_invalid'],
+      [{ writer: 'offline/critic' }, 'usage_invalid'],
+      [{ out: occupied }, 'folder_occupied'],
+    ];
+    for (const [options, code] of wrong) {
+      await expect(dialectic.start({ ...run, ...options })).rejects.toEqual(refused(code));
+    }
+    expect(await dialectic.list()).toHaveLength(before);
+    await expect(dialectic.find('no-such-id')).rejects.toEqual(refused('not_found'));
+    const { id } = await dialectic.find();
+    await expect(dialectic.approve(id)).rejects.toEqual(refused('conflict'));
+    await expect(dialectic.document(id, id)).rejects.toEqual(refused('not_found'));
+  });
 });

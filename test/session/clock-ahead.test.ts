@@ -1,5 +1,5 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { Dialectic } from '../../src/api/dialectic.ts';
+import { type Dialectic, LocalDialectic } from '../../src/api/dialectic.ts';
 import { resumeCommand } from '../../src/cli/resume.ts';
 import { findSession } from '../../src/cli/sessions.ts';
 import { showRun } from '../../src/cli/show-run.ts';
@@ -32,7 +32,7 @@ const start = async (): Promise<string> => {
 };
 
 const openApi = (): Dialectic =>
-  new Dialectic({
+  new LocalDialectic({
     database,
     tenantId: LOCAL_TENANT,
     models: readModelsConfig({}),

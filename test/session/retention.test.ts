@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { Dialectic } from '../../src/api/dialectic.ts';
+import { type Dialectic, LocalDialectic } from '../../src/api/dialectic.ts';
 import type { RunOptions } from '../../src/api/run-options.ts';
 import { deleteProject } from '../../src/cli/project.ts';
 import type { AnyTransaction, Database } from '../../src/db/database.ts';
@@ -38,7 +38,7 @@ const secret: RunOptions = {
 const KEEP_IDS = ['events', 'holds', 'postings'];
 
 const open = (database: Database, tenantId: string): Dialectic =>
-  new Dialectic({
+  new LocalDialectic({
     database,
     tenantId,
     models: readModelsConfig({}, {}),

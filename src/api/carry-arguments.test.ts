@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/stores.ts';
+import { carryArguments } from './carry-arguments.ts';
+
+const { signal } = new AbortController();
+const here = process.cwd();
+
+test('paths are those of the caller, and the signal stays behind', async () => {
+  expect(await carryArguments('work', ['id', { out: 'plan', concurrency: 2, signal }])).toEqual({
+    args: ['id', { out: join(here, 'plan'), concurrency: 2 }],
+    signal,
+  });
+  expect(await carryArguments('export', ['id', 'plan'])).toMatchObject({
+    args: ['id', join(here, 'plan')],
+  });
+  const resumed = await carryArguments('resume', ['id', { out: '/plan', now: true }]);
+  expect(resumed.args).toEqual(['id', { out: '/plan', now: true }]);
+});
+
+test('a recipe folder is found in the folder of the caller, a shipped one by its name', async () => {
+  const run = { brief: 'Sundays?', models: [] };
+  const shipped = await carryArguments('start', [{ ...run, process: 'decision-memo' }]);
+  expect(shipped.args).toEqual([{ ...run, process: 'decision-memo' }]);
+  const own = await carryArguments('start', [{ ...run, process: './recipes/decision-memo' }]);
+  expect(own.args).toEqual([{ ...run, process: join(here, 'recipes/decision-memo') }]);
+  const nowhere = { ...run, process: join(await temporaryFolder(), 'none') };
+  const unknown = expect.objectContaining({ code: 'recipe_unknown' });
+  await expect(carryArguments('start', [nowhere])).rejects.toEqual(unknown);
+});
+
+test('what is left out stays left out', async () => {
+  expect((await carryArguments('find', [undefined])).args).toEqual([]);
+  expect((await carryArguments('export', ['id', undefined])).args).toEqual(['id']);
+});

@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { findRecipe } from '../catalogue/recipe-folders.ts';
+import { METHODS, type MethodName } from './methods.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** Arguments as another process can take them, and the signal that stays behind. */
+export type CarriedArguments = {
+  readonly args: readonly unknown[];
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Prepares the arguments of a call for a process with another current folder: paths become absolute,
+ * and the caller's signal is taken out, which the transport carries by a message of its own.
+ */
+export async function carryArguments(
+  method: MethodName,
+  given: readonly unknown[],
+): Promise<CarriedArguments> {
+  const args = given.slice(0, given.findLastIndex((one) => one !== undefined) + 1);
+  if (method === 'export' && typeof args[1] === 'string') args[1] = resolve(args[1]);
+  const { signalAt } = METHODS[method];
+  let signal: AbortSignal | undefined;
+  for (const [at, value] of args.entries()) {
+    if (!isOptions(value)) continue;
+    const { signal: own, ...options } = value;
+    if (at === signalAt && own instanceof AbortSignal) signal = own;
+    args[at] = at === signalAt ? await absolute(options) : await absolute(value);
+  }
+  return { args, signal };
+}
+
+/** A recipe that is not shipped is a folder. */
+async function absolute(options: Options): Promise<Options> {
+  const { out, process } = options;
+  return {
+    ...options,
+    ...(typeof out === 'string' && { out: resolve(out) }),
+    ...(typeof process === 'string' && { process: await locateProcess(process) }),
+  };
+}
+
+async function locateProcess(name: string): Promise<string> {
+  const { shipped, folder } = await findRecipe(name);
+  return shipped ? name : folder;
+}
+
+const isOptions = (value: unknown): value is Options =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,89 @@
+import type { Dialectic } from './dialectic.ts';
+
+type Wallet = Dialectic['wallet'];
+
+/** What a transport carries: all but the closing, which concerns the caller's own end. */
+type Functions = Omit<Dialectic, 'wallet' | 'close' | typeof Symbol.asyncDispose> & {
+  readonly [Name in keyof Wallet as `wallet.${Name}`]: Wallet[Name];
+};
+
+/** Every method of the API by its name; those of the wallet as `wallet.grant`. */
+export type MethodName = keyof Functions;
+
+/** What a transport must know about a method; the types compute it from the method itself. */
+type Entry<Method> = Method extends (...args: infer Parameters) => infer Result
+  ? {
+      /** `follow`: a stream of a session's events, which can go on after a cursor. */
+      readonly kind: Result extends AsyncGenerator
+        ? 'after' extends OptionNames<SecondOf<Parameters>>
+          ? 'follow'
+          : 'stream'
+        : 'call';
+      /** Which parameter holds the options with the caller's AbortSignal; null = none. */
+      readonly signalAt: 'signal' extends OptionNames<FirstOf<Parameters>>
+        ? 0
+        : 'signal' extends OptionNames<SecondOf<Parameters>>
+          ? 1
+          : null;
+    }
+  : never;
+
+type FirstOf<Parameters extends readonly unknown[]> =
+  Required<Parameters> extends readonly [infer First, ...unknown[]] ? First : object;
+type SecondOf<Parameters extends readonly unknown[]> =
+  Required<Parameters> extends readonly [unknown, infer Second, ...unknown[]] ? Second : object;
+type OptionNames<Parameter> = keyof NonNullable<Parameter>;
+
+const CALL = { kind: 'call', signalAt: null } as const;
+const FOLLOW = { kind: 'follow', signalAt: 1 } as const;
+
+/**
+ * The methods that can be called from outside of the process. A method of `Dialectic` that is missing
+ * here, or is entered as what it is not, does not compile. New paths in arguments must be made
+ * absolute in carry-arguments.ts: the other process has another current folder.
+ */
+export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } = {
+  estimate: CALL,
+  preflight: CALL,
+  start: CALL,
+  work: FOLLOW,
+  watch: FOLLOW,
+  events: CALL,
+  workOnAll: { kind: 'call', signalAt: 0 },
+  list: CALL,
+  find: CALL,
+  session: CALL,
+  result: CALL,
+  document: CALL,
+  files: CALL,
+  export: CALL,
+  costs: CALL,
+  waits: CALL,
+  notices: CALL,
+  dismissNotices: CALL,
+  questions: CALL,
+  answer: CALL,
+  feedback: CALL,
+  choose: CALL,
+  setBudget: CALL,
+  pause: CALL,
+  cancel: CALL,
+  resume: CALL,
+  approve: CALL,
+  iterate: CALL,
+  project: CALL,
+  deleteProject: CALL,
+  expireProjects: CALL,
+  archiveProject: CALL,
+  unarchiveProject: CALL,
+  'wallet.balance': CALL,
+  'wallet.history': CALL,
+  'wallet.grant': CALL,
+  'wallet.refund': CALL,
+  'wallet.removeLimit': CALL,
+  'wallet.setBudget': CALL,
+  'wallet.setShare': CALL,
+};
+
+/** Whether a text from outside names a method. */
+export const isMethodName = (text: string): text is MethodName => Object.hasOwn(METHODS, text);
