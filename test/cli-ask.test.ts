@@ -4,9 +4,10 @@ import { PassThrough } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
 import { prepareRun } from '../src/cli/new-run.ts';
 import { carryOut } from '../src/cli/run.ts';
-import { runDialectic } from './run-dialectic.ts';
+import { OFFLINE, runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
+const MODELS = OFFLINE.filter((word) => word !== '-m');
 const ANSWER = 'Forty orders a day by Easter.';
 let folder: string;
 let brief: string;
@@ -35,7 +36,7 @@ test('a run that asks first rests with its questions and goes on with the answer
   const data = await emptyDirectory();
   const out = join(folder, 'out');
   const store = ['--data', data];
-  const run = await dialectic('run', brief, '--ask', '--until', 'thesis', ...store);
+  const run = await dialectic('run', brief, '--ask', '--until', 'thesis', ...OFFLINE, ...store);
   expect(run.code).toBe(0);
   expect(run.stdout).toMatch(/^waiting for answers: 2 calls/);
   expect(run.stdout).toMatch(/\d questions are open\. List them with: dialectic questions /);
@@ -79,7 +80,7 @@ async function runAtTerminal(type: (prompt: string) => string) {
     input.write(type(prompt));
   });
   const scope = { depth: 'standard', ask: true, result: true, shortcuts: true, until: 'thesis' };
-  const prepared = await prepareRun(brief, { model: [], resource: [], ...scope });
+  const prepared = await prepareRun(brief, { model: [...MODELS], resource: [], ...scope });
   const options = { data, out, concurrency: '4' };
   const result = await carryOut(prepared, options, { input, output });
   return { result, out, data };

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runDialectic } from './run-dialectic.ts';
+import { OFFLINE, runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 /** Runs a command in a folder of its own, with the configuration that lies there. */
@@ -31,7 +31,8 @@ test('estimate tells calls, tokens and money, and run says it before it starts',
   const asText = await dialectic(folder, 'estimate', ...common, '-m', 'compatible/q');
   expect(asText.stdout).toContain('The price is unknown for compatible/q.');
 
-  const run = await dialectic(folder, 'run', ...common, '--until', 'propose', '--json');
+  const stop = ['--until', 'propose', '--json'];
+  const run = await dialectic(folder, 'run', ...common, ...OFFLINE, ...stop);
   expect(run.code, run.stderr).toBe(0);
   expect(run.stderr).toMatch(/Estimate: \d+ calls, .* tokens in, .* out, no cost\nSession /);
   const result = JSON.parse(run.stdout);

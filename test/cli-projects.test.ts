@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runDialectic } from './run-dialectic.ts';
+import { OFFLINE, runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 let folder: string;
@@ -36,7 +36,7 @@ test.each([
   [['--overlay', 'wrong.yaml'], /wrong\.yaml:2: tone.*known are role, standards, style/],
   [['--project', 'A', '--name', 'B'], /--project or --name/],
 ])('run %j is refused, with what there is', async (options, message) => {
-  const { code, stderr, stdout } = await dialectic('run', 'brief.md', ...options);
+  const { code, stderr, stdout } = await dialectic('run', 'brief.md', ...OFFLINE, ...options);
   expect(stderr).toMatch(message);
   expect({ code, stdout }).toEqual({ code: expect.any(Number) as number, stdout: '' });
   expect(code).toBeGreaterThan(1);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readTextFolder } from '../src/platform/folders.ts';
 import { textsOf } from './replay/record.ts';
-import { runDialectic, spawnDialectic } from './run-dialectic.ts';
+import { OFFLINE, runDialectic, spawnDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const dialectic = (...parameters: string[]) => runDialectic(parameters);
@@ -47,6 +47,7 @@ test('run, list, show, choose and export go together', async () => {
     brief,
     '-p',
     'decision-memo',
+    ...OFFLINE,
     '--data',
     data,
     '-o',
@@ -90,7 +91,8 @@ test('the progress of a second pass begins anew and never exceeds the plan', asy
   const data = await emptyDirectory();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
-  const run = await dialectic('run', brief, '-p', 'decision-memo', '--data', data, '--json');
+  const memo = ['-p', 'decision-memo', ...OFFLINE];
+  const run = await dialectic('run', brief, ...memo, '--data', data, '--json');
   expect(run.code, run.stderr).toBe(0);
   const second = await dialectic('iterate', '--data', data, '--json');
   expect(second.code, second.stderr).toBe(0);
@@ -112,7 +114,8 @@ test('a run that waits for a person says how to go on, and goes on', async () =>
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const common = ['--data', data, '--json'];
-  const run = await dialectic('run', brief, '-p', 'decision-memo', '--approve', 'stage', ...common);
+  const memo = ['-p', 'decision-memo', ...OFFLINE];
+  const run = await dialectic('run', brief, ...memo, '--approve', 'stage', ...common);
   expect(run.code).toBe(7);
   expect(JSON.parse(run.stdout).status).toBe('awaiting_review');
   expect(JSON.parse(run.stderr.trim().split('\n').at(-1)!).error.message).toContain(
@@ -193,9 +196,9 @@ test('what is wrong with the brief or the models is said before anything runs', 
     ['usage_invalid', ['run', join(folder, 'absent'), ...data]],
     ['usage_invalid', ['run', binary, ...data]],
     ['usage_invalid', ['run', empty, ...data]],
-    ['usage_invalid', ['run', good, '--until', 'nowhere', ...data]],
-    ['usage_invalid', ['run', good, '--concurrency', '0', ...data]],
-    ['usage_invalid', ['run', good, '--writer', 'offline/nobody', ...data]],
+    ['usage_invalid', ['run', good, '--until', 'nowhere', ...OFFLINE, ...data]],
+    ['usage_invalid', ['run', good, '--concurrency', '0', ...OFFLINE, ...data]],
+    ['usage_invalid', ['run', good, '--writer', 'offline/nobody', ...OFFLINE, ...data]],
     ['not_found', ['resume', ...data]],
   ];
   for (const [code, parameters] of cases) {

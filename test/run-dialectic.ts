@@ -10,6 +10,9 @@ export type Ended = { code: number | null; stdout: string; stderr: string };
 /** Where a command runs, and what its environment has beside the tests' own. */
 export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
+/** Two participants that write by rules: a run takes nobody unasked. */
+export const OFFLINE = ['-m', 'offline/builder', '-m', 'offline/skeptic'] as const;
+
 let isBusy = false;
 
 /**

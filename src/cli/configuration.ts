@@ -32,6 +32,16 @@ export function readConfigurationFiles(): Configuration {
   return merged as Configuration;
 }
 
+/**
+ * The same without a file of this folder that is not trusted: a server that it names must not be
+ * proposed to get a brief.
+ */
+export function readTrustedConfiguration(): ModelsConfig {
+  const { own, found, file } = readFiles();
+  const isUsed = file !== null && isTrusted(file);
+  return readModelsConfig(process.env, isUsed ? mergeFiles(own, found) : own);
+}
+
 /** Attempts, back-off and takeovers of jobs, from the same files. */
 export function readJobConfiguration(): JobSettings {
   const { own, found } = readFiles();

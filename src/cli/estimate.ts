@@ -8,6 +8,7 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { printResult } from './output.ts';
+import { nameParticipants } from './participants.ts';
 import { withModels } from './store.ts';
 
 /** `dialectic estimate`: what a run would take, before anything is paid. */
@@ -31,8 +32,13 @@ export function estimateCommand(): Command {
 
 type EstimateOptions = NewRunOptions & { data?: string; json?: boolean };
 
-async function estimate(briefPath: string | undefined, options: EstimateOptions): Promise<void> {
-  const run = await prepareRun(briefPath, options);
+async function estimate(
+  briefPath: string | undefined,
+  options: EstimateOptions,
+  command: Command,
+): Promise<void> {
+  // Nothing is spent: whoever was found is taken, and named.
+  const run = await nameParticipants(await prepareRun(briefPath, options), command, 'given');
   await withModels(options.data, async (dialectic) => {
     const result = await dialectic.estimate(run);
     printResult(options.json === true, result, describeEstimate(result));

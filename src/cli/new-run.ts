@@ -23,7 +23,6 @@ export type NewRunOptions = {
   projectOverlay?: string;
 };
 
-const OFFLINE_MODELS = ['offline/builder', 'offline/skeptic'];
 export const PROCESS_HELP =
   "a shipped process or a recipe folder (default: the domain's process, else software-plan)";
 
@@ -44,7 +43,10 @@ function readDepth(text: string): Depth {
 /** Options that may be given several times. */
 export const collect = (value: string, before: string[]): string[] => [...before, value];
 
-/** Reads the options of a command, and the files that they name, into those of a run. */
+/**
+ * Reads the options of a command, and the files that they name, into those of a run. Who takes part
+ * is `nameParticipants`' to say where no option does.
+ */
 export async function prepareRun(
   briefPath: string | undefined,
   options: NewRunOptions,
@@ -54,7 +56,7 @@ export async function prepareRun(
   return {
     brief,
     name: options.name ?? name,
-    models: options.model.length > 0 ? options.model : OFFLINE_MODELS,
+    models: options.model,
     resources: await Promise.all(options.resource.map(readResource)),
     depth: readDepth(options.depth),
     overlay: await readOverlay(options.overlay),

@@ -9,6 +9,7 @@ import type { RunResult } from '../session/summary.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
+import { findConsent } from './confirm.ts';
 import { driveRun } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
@@ -20,6 +21,7 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { printResult, tell } from './output.ts';
+import { nameParticipants } from './participants.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { withModels } from './store.ts';
 
@@ -63,11 +65,16 @@ export function runCommand(): Command {
     .action(run);
 }
 
-async function run(briefPath: string | undefined, options: RunCommandOptions): Promise<void> {
+async function run(
+  briefPath: string | undefined,
+  options: RunCommandOptions,
+  command: Command,
+): Promise<void> {
   if (!['stage', 'none'].includes(options.approve)) {
     throw new DialecticError('usage_invalid', '--approve takes stage or none.');
   }
-  const prepared = await prepareRun(briefPath, options);
+  const given = await prepareRun(briefPath, options);
+  const prepared = await nameParticipants(given, command, findConsent(options));
   report(await carryOut(prepared, options, findTerminal(options)), options);
 }
 

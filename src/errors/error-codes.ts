@@ -144,6 +144,20 @@ export const ERROR_CODES = {
     'The model names a provider that has no key or address.',
     'Set the key or base URL that the message names, or choose another --model.',
   ),
+  models_not_chosen: entry(
+    2,
+    400,
+    false,
+    'A run names no models, and nobody agreed to those that were found.',
+    'Name them with -m, agree with --yes, or set `participants` in the configuration.',
+  ),
+  models_not_found: entry(
+    2,
+    400,
+    false,
+    'A run names no models, and none is configured or answers on this machine.',
+    'Set one of the variables that the message names, or start a local server.',
+  ),
   answer_not_recorded: entry(
     5,
     404,

@@ -8,7 +8,7 @@ import { estimateRun } from './estimate-run.ts';
 import { foreseeDocuments } from './foresee-calls.ts';
 import { gatherModelFacts, PLAIN_MODEL } from './model-facts.ts';
 import { createPromptMeter } from './prompt-meter.ts';
-import { readHistory } from './read-history.ts';
+import { type RunHistory, readHistory } from './read-history.ts';
 import type { Estimate } from './types.ts';
 
 /** What a run would take, from its plan, its prompts and what finished runs have measured. */
@@ -18,11 +18,26 @@ export async function estimateNewRun(
   run: NewRun,
   config: ModelsConfig,
 ): Promise<Estimate> {
+  const counter = await loadTokenCounter();
+  const count = (text: string): number => counter.count(PLAIN_MODEL, text);
+  const history = await database.asTenant(tenantId, (tx) =>
+    readHistory(tx, run.process.key, count),
+  );
+  return estimateFrom(history, run, config);
+}
+
+/** The same without a store: from typical sizes alone, as for the first run in one. */
+export const estimateFirstRun = (run: NewRun, config: ModelsConfig): Promise<Estimate> =>
+  estimateFrom({ steps: [], models: [] }, run, config);
+
+async function estimateFrom(
+  history: RunHistory,
+  run: NewRun,
+  config: ModelsConfig,
+): Promise<Estimate> {
   const { process, models } = run;
   const calls = foreseeDocuments(run);
   const counter = await loadTokenCounter();
-  const count = (text: string): number => counter.count(PLAIN_MODEL, text);
-  const history = await database.asTenant(tenantId, (tx) => readHistory(tx, process.key, count));
   return estimateRun({
     process: process.key,
     calls,

@@ -1,5 +1,6 @@
-import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
+import { DialecticError, messageOf } from '../errors/errors.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
+import { cleanText } from '../text/clean-text.ts';
 import { classifyError, networkCodeOf } from './classify-error.ts';
 import type { ProviderConfig } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
@@ -23,24 +24,28 @@ export async function askProvider(
   const hide = secretsHider(provider);
   const { baseUrl, apiKey } = resolveEndpoint(name, provider);
   const address = hide(baseUrl);
-  let response: Response;
-  try {
-    response = await send(`${baseUrl}${path}`, {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const get = (): Promise<Response> =>
+    send(`${baseUrl}${path}`, {
       headers: { ...authorise(provider, apiKey), ...provider.headers },
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
-  } catch (thrown) {
-    throw explainSilence(thrown, { name, address, timeoutMs, hide });
-  }
-  if (!response.ok) throw explainRefusal(name, address, response.status, hide);
-  const { body } = limitResponse(response, WHOLE_LIMITS);
   try {
+    const response = await get().catch((thrown: unknown) => {
+      if (!STALE.has(networkCodeOf(thrown) ?? '')) throw thrown;
+      return get();
+    });
+    if (!response.ok) throw explainRefusal(name, address, response.status, hide);
+    const { body } = limitResponse(response, WHOLE_LIMITS);
     return await new Response(body).json();
   } catch (thrown) {
     throw explainSilence(thrown, { name, address, timeoutMs, hide });
   }
 }
+
+/** The server has closed a connection that was kept open: a new one may well be answered. */
+const STALE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 function authorise(provider: ProviderConfig, key = 'none'): Record<string, string> {
   if (provider.kind === 'anthropic') return { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
@@ -72,16 +77,15 @@ function explainSilence(thrown: unknown, { name, address, timeoutMs, hide }: Ask
     return new DialecticError('provider_timeout', message, { details });
   }
   const classified = classifyError(thrown, { provider: name, model: '*' }, hide);
-  const code = networkCodeOf(thrown) ?? '';
-  const reason = REASONS[code] ?? hide(certificateFault(thrown) ?? classified.message);
-  const message = `${name} cannot be used at ${address}: ${reason}.`;
-  return new DialecticError(classified.code, message.replace(/\.\.$/, '.'), { details });
+  const reason = REASONS[networkCodeOf(thrown) ?? ''] ?? hide(cleanText(causeOf(thrown)));
+  const message = `${name} cannot be used at ${address}: ${reason.slice(0, 300)}.`;
+  return new DialecticError(classified.code, message, { details });
 }
 
-/** What is wrong with a certificate stands in the cause alone; it quotes nothing that was sent. */
-function certificateFault(thrown: unknown): string | undefined {
-  const cause = thrown instanceof Error ? thrown.cause : undefined;
-  return /CERT|SSL|TLS/.test(codeOf(cause)) ? messageOf(cause) : undefined;
+/** `fetch` itself says nothing but that it failed; a parser would repeat a part of the answer. */
+function causeOf(thrown: unknown): string {
+  if (thrown instanceof SyntaxError) return 'its answer is not JSON';
+  return messageOf(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown);
 }
 
 function explainRefusal(name: string, address: string, status: number, hide: HideSecrets) {

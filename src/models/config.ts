@@ -51,9 +51,11 @@ const model = z.strictObject({
 const fileSchema = z.object({
   providers: z.record(z.string().regex(/^[a-z][a-z0-9_-]*$/), provider).optional(),
   models: z.record(z.string(), model).optional(),
+  /** Who debates where a run names nobody. */
+  participants: z.array(z.string().min(1)).min(1).max(50).optional(),
 });
 
-/** The sections `providers` and `models` of a configuration file. */
+/** The sections `providers`, `models` and `participants` of a configuration file. */
 export type ModelsFile = z.input<typeof fileSchema>;
 export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 /** USD for a million tokens, which is the same number as micro-USD for one. */
@@ -67,6 +69,8 @@ export type ModelConfig = z.infer<typeof model>;
 export type ModelsConfig = {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   readonly models: Readonly<Record<string, ModelConfig>>;
+  /** Who debates where a run names nobody, as `provider/model`. */
+  readonly participants?: readonly string[];
   /** What `recorded/…` answers from. */
   readonly recording?: RecordingConfig;
 };
@@ -121,6 +125,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const presetOf = (name: string): Preset =>
   Object.hasOwn(PRESETS, name) ? PRESETS[name]! : UNNAMED;
 
+/** The variables of the hosted providers that have no key yet, one for each. */
+export const firstKeyNames = ({ providers }: ModelsConfig): string[] =>
+  Object.entries(PRESETS).flatMap(([name, { local: isLocal, kind, baseUrl, keyNames }]) => {
+    const isHosted = !isLocal && (kind !== 'compatible' || baseUrl !== undefined);
+    return isHosted && providers[name]?.apiKey === undefined ? keyNames.slice(0, 1) : [];
+  });
+
 /** The first variable of a list that is set. */
 export const firstSet = (
   environment: Environment,
@@ -142,11 +153,11 @@ export function parseModelsFile(file: unknown): z.infer<typeof fileSchema> {
  * environment, which wins because it is what a person types for one run.
  */
 export function readModelsConfig(environment: Environment, file: unknown = {}): ModelsConfig {
-  const { providers: fromFile = {}, models = {} } = parseModelsFile(file);
+  const { providers: fromFile = {}, models = {}, participants } = parseModelsFile(file);
   const names = new Set([...Object.keys(PRESETS), ...Object.keys(fromFile)]);
   const providers: Record<string, ProviderConfig> = {};
   for (const name of names) providers[name] = mergeProvider(name, fromFile[name], environment);
-  return { providers, models };
+  return { providers, models, ...(participants ? { participants } : {}) };
 }
 
 function mergeProvider(

@@ -24,6 +24,11 @@ test.each([
   expect(find(wanted)).toEqual([expect.stringContaining(said)]);
 });
 
+test('so does a choice of participants', () => {
+  const found = { participants: ['lab/m'] };
+  expect(findLiberties({}, {}, found)).toEqual(['chooses who reads your briefs (participants)']);
+});
+
 test('so does an address for a key of the user’s own configuration', () => {
   const own = { providers: { openai: { apiKey: 'canary' } } };
   expect(find(elsewhere, own, {})).toHaveLength(1);

@@ -1,14 +1,16 @@
 import { type Environment, firstSet, parseModelsFile, presetOf } from './config.ts';
 
 /**
- * What an untrusted configuration would do with secrets that are not its own: a
- * sentence for each variable that it names, and for each key of the environment or of the user's
- * own configuration that it sends elsewhere. Prices, limits and servers without a key are none.
+ * What an untrusted configuration would do with secrets and briefs that are not its own: a sentence
+ * where it chooses who gets the briefs, for each variable that it names, and for each key of the
+ * environment or of the user's own configuration that it sends elsewhere. Prices, limits and servers
+ * without a key are none.
  */
 export function findLiberties(environment: Environment, own: unknown, found: unknown): string[] {
   const { providers: trusted = {} } = parseModelsFile(own);
-  const { providers = {} } = parseModelsFile(found);
-  return Object.entries(providers).flatMap(([name, wanted]) => {
+  const { providers = {}, participants } = parseModelsFile(found);
+  const chooses = participants ? ['chooses who reads your briefs (participants)'] : [];
+  const taken = Object.entries(providers).flatMap(([name, wanted]) => {
     const { keyNames, urlNames, kind } = presetOf(name);
     const before = Object.hasOwn(trusted, name) ? trusted[name] : undefined;
     const liberties: string[] = [];
@@ -26,4 +28,5 @@ export function findLiberties(environment: Environment, own: unknown, found: unk
     if (wanted.headers) liberties.push(`adds headers to what is sent with your key of ${name}`);
     return liberties;
   });
+  return [...chooses, ...taken];
 }
