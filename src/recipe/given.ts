@@ -1,7 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
-import { createEngine, parseTemplate } from '../text/liquid.ts';
-import { ANY, findVariableUses } from '../text/liquid-paths.ts';
-import { promptTexts, RESOURCE_KINDS, type ResourceKind } from './prompt.ts';
+import { ANY } from '../text/liquid-paths.ts';
+import { RESOURCE_KINDS, type ResourceKind } from './prompt.ts';
+import { readerOf } from './text-uses.ts';
 import type { Process, Stage } from './types.ts';
 
 /** The resource kinds that a prompt of the process prints or a step takes as input. */
@@ -11,14 +11,11 @@ export function readResourceKinds(process: Process): ResourceKind[] {
 }
 
 function kindsOf(process: Process, stage: Stage): string[] {
-  const texts = promptTexts(process, stage);
-  const engine = createEngine(texts);
+  const texts = readerOf(process, stage);
   const steps = stage.steps.filter((step) => !step.skip);
   const files = [stage.seedPrompt ?? [], steps.flatMap((step) => step.prompt ?? [])].flat();
   const printed = [...new Set(files)].flatMap((file) => {
-    const parsed = parseTemplate(engine, texts[file] ?? '', file);
-    const uses = 'fault' in parsed ? [] : findVariableUses(parsed.templates, file).uses;
-    return uses.flatMap(({ path: [root, kind], printed: shown }) => {
+    return (texts.read(file).uses ?? []).flatMap(({ path: [root, kind], printed: shown }) => {
       if (root !== 'resources') return [];
       if (kind === ANY) return RESOURCE_KINDS;
       if (!shown) return [];

@@ -1,13 +1,4 @@
-import type { Liquid } from 'liquidjs';
-import { createEngine, parseTemplate } from '../text/liquid.ts';
-import {
-  ANY,
-  findVariableUses,
-  ITEM,
-  type PathPart,
-  type VariableUse,
-} from '../text/liquid-paths.ts';
-import { promptTexts } from './prompt.ts';
+import { ANY, ITEM, type PathPart, type VariableUse } from '../text/liquid-paths.ts';
 import {
   findUnknownPart,
   printPath,
@@ -16,43 +7,39 @@ import {
   seedPromptShape,
   templateShape,
 } from './prompt-variables.ts';
+import { readerOf, type TextReader } from './text-uses.ts';
 import type { ContractNode, IssueCode, Stage } from './types.ts';
 import type { Validation } from './validate.ts';
 
 type TextCheck = {
   readonly validation: Validation;
   readonly stage: Stage;
-  readonly texts: Readonly<Record<string, string>>;
-  readonly engine: Liquid;
-  /** Steps may share a text; it is read once. */
-  readonly read: Map<string, readonly VariableUse[] | null>;
+  readonly texts: TextReader;
   /** A prompt that several steps share may be wrong for one of them; the rest is said once. */
   readonly reported: Set<string>;
 };
 
 /** Checks prompts against their variables, and templates against their contracts. */
 export function checkTexts(validation: Validation, stage: Stage): void {
-  const texts = promptTexts(validation.process, stage);
-  const engine = createEngine(texts);
-  const reported = new Set<string>();
-  const check: TextCheck = { validation, stage, texts, engine, read: new Map(), reported };
+  const texts = readerOf(validation.process, stage);
+  const check: TextCheck = { validation, stage, texts, reported: new Set() };
   const file = `${stage.key}/stage.yaml`;
   const missing = (path: readonly (string | number)[], name: string): void =>
     validation.add('file_missing', file, path, `${name} does not exist`);
   if (stage.seedPrompt !== null) {
-    if (texts[stage.seedPrompt] === undefined) missing(['seed_prompt'], stage.seedPrompt);
+    if (!texts.has(stage.seedPrompt)) missing(['seed_prompt'], stage.seedPrompt);
     else checkPrompt(check, stage.seedPrompt, seedPromptShape());
   }
   for (const [index, step] of stage.steps.entries()) {
     if (step.skip) continue;
     if (step.prompt !== null) {
-      if (texts[step.prompt] === undefined) missing(['steps', index, 'prompt'], step.prompt);
+      if (!texts.has(step.prompt)) missing(['steps', index, 'prompt'], step.prompt);
       else checkPrompt(check, step.prompt, promptShape(step));
     }
     const { template } = step.output;
     const contract = stage.contracts[step.output.contract];
     if (template === null) continue;
-    if (texts[template] === undefined) missing(['steps', index, 'output', 'template'], template);
+    if (!texts.has(template)) missing(['steps', index, 'output', 'template'], template);
     else if (contract !== undefined) {
       checkTemplate(check, template, contract, step.output.contract);
     }
@@ -95,20 +82,8 @@ const toSchemaPath = (part: PathPart): string[] =>
   part === ITEM ? ['items'] : ['properties', String(part)];
 
 function readUses(check: TextCheck, file: string, code: IssueCode): readonly VariableUse[] | null {
-  const known = check.read.get(file);
-  if (known !== undefined) return known;
-  const parsed = parseTemplate(check.engine, check.texts[file] ?? '', file);
-  let uses: readonly VariableUse[] | null = null;
-  if ('fault' in parsed) {
-    report(check, code, file, parsed.fault.line, parsed.fault.message, '');
-  } else {
-    const found = findVariableUses(parsed.templates, file);
-    for (const fault of found.faults) {
-      report(check, code, fault.file, fault.line, fault.message, '');
-    }
-    uses = found.uses;
-  }
-  check.read.set(file, uses);
+  const { uses, faults } = check.texts.read(file);
+  for (const fault of faults) report(check, code, fault.file, fault.line, fault.message, '');
   return uses;
 }
 

@@ -24,7 +24,7 @@ export type VariableUse = {
 };
 
 /** A text that a template includes and that cannot be had. */
-type IncludeFault = {
+export type IncludeFault = {
   readonly message: string;
   readonly line: number;
   readonly file: string;

@@ -1,0 +1,29 @@
+/** A bounded cache of what a pure function made of a key; the least recently used goes first. */
+export class Memo<Value> {
+  readonly #kept = new Map<string, Value>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** What `make` made for this key before, else what it makes now. */
+  get(key: string, make: () => Value): Value {
+    const known = this.#kept.get(key);
+    this.#kept.delete(key);
+    const value = known ?? make();
+    this.#kept.set(key, value);
+    if (this.#kept.size > this.#limit) {
+      const [oldest] = this.#kept.keys();
+      this.#kept.delete(oldest!);
+    }
+    return value;
+  }
+}
+
+/** Freezes a value of JSON with all its parts, since those who share it must not change it. */
+export function freezeDeep<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) freezeDeep(part);
+  return Object.freeze(value);
+}
