@@ -5,7 +5,7 @@ import type { RunResult } from '../session/summary.ts';
 import { readJobConfiguration } from './configuration.ts';
 import { namingSession } from './name-session.ts';
 import { tell } from './output.ts';
-import { showRun } from './show-run.ts';
+import { showRun } from './screen/show-run.ts';
 import type { OpenStore } from './store.ts';
 
 type DriveOptions = { readonly out: string | undefined; readonly concurrency: number };

@@ -10,8 +10,19 @@ export function printResult(json: boolean, value: unknown, lines: readonly strin
   process.stdout.write(`${text}\n`);
 }
 
+const writeLine = (line: string): void => void process.stderr.write(`${withoutControls(line)}\n`);
+let tellThrough = writeLine;
+
 /** Says something while the work goes on: on stderr, a line at a time. */
-export const tell = (line: string): void => void process.stderr.write(`${withoutControls(line)}\n`);
+export const tell = (line: string): void => tellThrough(line);
+
+/** While a screen is drawn on stderr, lines have to go through it; the returned function ends that. */
+export function divertTelling(through: (line: string) => void): () => void {
+  tellThrough = through;
+  return () => {
+    tellThrough = writeLine;
+  };
+}
 
 /** Tells what went wrong and what to do, and leaves with the code's exit status. */
 export function reportFailure(thrown: unknown, json: boolean): void {

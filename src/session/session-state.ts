@@ -1,8 +1,10 @@
 import { isOver, type JobStatus, type JobType } from '../jobs/transitions.ts';
 import type { SessionEvent } from './event-types.ts';
 
+type EventError = Extract<SessionEvent, { kind: 'job-retried' }>['error'];
+
 /** What the log tells of one job. */
-type JobState = {
+export type JobState = {
   readonly type: JobType;
   readonly status: JobStatus;
   /** Whether its chain goes on in a next job. */
@@ -11,7 +13,20 @@ type JobState = {
   readonly iteration: number | null;
   readonly lane: number | null;
   readonly step: string | null;
+  /** When it was claimed last, by the database's clock; null before the first time. */
+  readonly startedAt: string | null;
+  /** What was saved of the answer since then. */
+  readonly characters: number;
+  /** The fault that a retry waits for; null in every other status. */
+  readonly retry: {
+    readonly error: EventError;
+    readonly attempt: number;
+    readonly nextTryAt: string;
+  } | null;
 };
+
+/** How far a stage or a step is. */
+type Progress = 'running' | 'completed' | 'failed' | 'cancelled';
 
 /** A session as its events tell it. */
 export type SessionState = {
@@ -20,10 +35,14 @@ export type SessionState = {
   readonly gates: ReadonlySet<string>;
   readonly iteration: number;
   readonly jobs: ReadonlyMap<string, JobState>;
-  /** How often a stage came to an end, in all passes. */
-  readonly stageEnds: number;
+  /** By `pass/stage`, and for the step of a lane by `pass/stage/step/lane`. */
+  readonly progress: ReadonlyMap<string, Progress>;
   /** What all calls took so far, in and out. */
   readonly tokens: number;
+  /** What they cost, those at a known price. */
+  readonly costMicros: number;
+  /** How many calls with an answer had no known price. */
+  readonly unpriced: number;
 };
 
 /** How far one participant is with one step, in the current pass. */
@@ -42,29 +61,27 @@ export const NO_EVENTS: SessionState = {
   gates: new Set(),
   iteration: 1,
   jobs: new Map(),
-  stageEnds: 0,
+  progress: new Map(),
   tokens: 0,
+  costMicros: 0,
+  unpriced: 0,
 };
 
 /** The state after some more events: a pure function of the log, so it can be rebuilt at any time. */
 export function reduceSession(before: SessionState, events: readonly SessionEvent[]): SessionState {
   // Copied once for all events: a session has thousands of jobs.
-  const jobs = new Map(before.jobs);
-  return events.reduce<SessionState>((state, event) => reduceOne(state, event, jobs), {
+  const maps = { jobs: new Map(before.jobs), progress: new Map(before.progress) };
+  return events.reduce<SessionState>((state, event) => reduceOne(state, event, maps), {
     ...before,
-    jobs,
+    ...maps,
   });
 }
 
-function reduceOne(
-  state: SessionState,
-  event: SessionEvent,
-  jobs: Map<string, JobState>,
-): SessionState {
+type Maps = { readonly jobs: Map<string, JobState>; readonly progress: Map<string, Progress> };
+
+function reduceOne(state: SessionState, event: SessionEvent, maps: Maps): SessionState {
   if ('status' in event) {
-    const { type, status, stage, iteration, lane, step } = event;
-    const continued = event.kind === 'job-continued' || jobs.get(event.jobId)?.continued === true;
-    jobs.set(event.jobId, { type, status, continued, stage, iteration, lane, step });
+    maps.jobs.set(event.jobId, reduceJob(maps.jobs.get(event.jobId), event));
     return state;
   }
   switch (event.kind) {
@@ -86,16 +103,87 @@ function reduceOne(
     case 'session-resumed':
       if (isStop(event.reason)) return { ...state, status: 'running' };
       return { ...state, gates: new Set([...state.gates].filter((gate) => gate !== event.reason)) };
-    case 'stage-completed':
-    case 'stage-failed':
-    case 'stage-cancelled':
-      return { ...state, stageEnds: state.stageEnds + 1 };
     case 'call-ended':
-      return { ...state, tokens: state.tokens + event.inputTokens + event.outputTokens };
+      return addCall(state, event);
     default:
+      noteProgress(event, maps);
       return state;
   }
 }
+
+type JobEvent = Extract<SessionEvent, { status: JobStatus }>;
+
+function reduceJob(before: JobState | undefined, event: JobEvent): JobState {
+  const { type, status, stage, iteration, lane, step } = event;
+  const isStart = event.kind === 'job-started';
+  return {
+    type,
+    status,
+    stage,
+    iteration,
+    lane,
+    step,
+    continued: event.kind === 'job-continued' || before?.continued === true,
+    startedAt: isStart ? event.at : (before?.startedAt ?? null),
+    characters: isStart ? 0 : (before?.characters ?? 0),
+    retry:
+      event.kind === 'job-retried'
+        ? { error: event.error, attempt: event.attempt, nextTryAt: event.nextTryAt }
+        : null,
+  };
+}
+
+/** Calls that were cut off at an unknown price count as unpriced; failed ones cost nothing. */
+function addCall(
+  state: SessionState,
+  { inputTokens, outputTokens, costMicros, outcome }: Extract<SessionEvent, { kind: 'call-ended' }>,
+): SessionState {
+  const isUnpriced = costMicros === null && outcome !== 'failed';
+  return {
+    ...state,
+    tokens: state.tokens + inputTokens + outputTokens,
+    costMicros: state.costMicros + (costMicros ?? 0),
+    unpriced: state.unpriced + (isUnpriced ? 1 : 0),
+  };
+}
+
+/** Notes text that arrives, and stages and steps that begin and end. */
+function noteProgress(event: SessionEvent, { jobs, progress }: Maps): void {
+  switch (event.kind) {
+    case 'text-saved': {
+      const job = jobs.get(event.jobId);
+      if (job) jobs.set(event.jobId, { ...job, characters: job.characters + event.characters });
+      break;
+    }
+    case 'stage-started':
+    case 'stage-retried':
+    case 'stage-completed':
+    case 'stage-failed':
+    case 'stage-cancelled':
+      progress.set(`${event.iteration}/${event.stage}`, AFTER[event.kind]);
+      break;
+    case 'step-started':
+    case 'step-retried':
+    case 'step-completed':
+    case 'step-failed': {
+      const { iteration, stage, step, lane } = event;
+      progress.set(`${iteration}/${stage}/${step}/${lane}`, AFTER[event.kind]);
+      break;
+    }
+  }
+}
+
+const AFTER = {
+  'stage-started': 'running',
+  'stage-retried': 'running',
+  'stage-completed': 'completed',
+  'stage-failed': 'failed',
+  'stage-cancelled': 'cancelled',
+  'step-started': 'running',
+  'step-retried': 'running',
+  'step-completed': 'completed',
+  'step-failed': 'failed',
+} as const;
 
 /** Between two stages, for a review or at `--until`; every other reason is a gate. */
 const isStop = (reason: string): boolean => reason === 'review' || reason === 'until';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Dialectic, LocalDialectic } from '../../src/api/dialectic.ts';
 import { resumeCommand } from '../../src/cli/resume.ts';
+import { showRun } from '../../src/cli/screen/show-run.ts';
 import { findSession } from '../../src/cli/sessions.ts';
-import { showRun } from '../../src/cli/show-run.ts';
 import type { Database } from '../../src/db/database.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
@@ -91,7 +91,7 @@ test('what waits for a date is told with the date, and `resume --now` goes on', 
   const watching = showRun(dialectic, sessionId, events);
   await vi.waitFor(
     () => {
-      expect(said()).toMatch(/1 job waits until 20\d\d-.*Z, 4,3\d\d min from now: the clock was/);
+      expect(said()).toMatch(/1 job waits until 20\d\d-.*, 7\d h \d+ min from now: the clock was/);
       expect(said()).toContain(`dialectic resume ${sessionId} --now`);
     },
     { timeout: 60_000 },

@@ -1,5 +1,6 @@
 import type { Database } from '../../src/db/database.ts';
-import { readSessionEvents } from '../../src/session/events.ts';
+import type { SessionEvent } from '../../src/session/event-types.ts';
+import { readSessionEvents, type SessionEventPage } from '../../src/session/events.ts';
 import { NO_EVENTS, reduceSession, type SessionState } from '../../src/session/session-state.ts';
 
 /** The state that the log alone gives, from its beginning. */
@@ -9,13 +10,35 @@ export async function rebuild(
   sessionId: string,
 ): Promise<SessionState> {
   let state = NO_EVENTS;
-  let after: string | null = null;
-  for (let isLast = false; !isLast; ) {
-    const page = await readSessionEvents(database, { tenantId, sessionId, after, limit: 50 });
-    state = reduceSession(state, page.events);
-    ({ cursor: after, isLast } = page);
+  for await (const { events } of readPages(database, tenantId, sessionId)) {
+    state = reduceSession(state, events);
   }
   return state;
+}
+
+/** All events of a session so far. */
+export async function readLog(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+): Promise<SessionEvent[]> {
+  const all: SessionEvent[] = [];
+  for await (const { events } of readPages(database, tenantId, sessionId)) all.push(...events);
+  return all;
+}
+
+async function* readPages(database: Database, tenantId: string, sessionId: string) {
+  let after: string | null = null;
+  for (let isLast = false; !isLast; ) {
+    const page: SessionEventPage = await readSessionEvents(database, {
+      tenantId,
+      sessionId,
+      after,
+      limit: 50,
+    });
+    yield page;
+    ({ cursor: after, isLast } = page);
+  }
 }
 
 /** What differs between the log and the tables; empty where the log tells all. */

@@ -1,21 +1,8 @@
-import type { Wait } from '../api/data.ts';
-import type { SessionEvent } from '../session/event-types.ts';
+import type { Wait } from '../../api/data.ts';
+import { describeClock, describeSeconds } from './describe-time.ts';
 
 /** Shorter rests pass before anybody wonders. */
 const LEAST_TOLD_MS = 10_000;
-
-/** What the run waits for and until when, one line for each reason among these events. */
-export function describeWaits(events: readonly SessionEvent[], now: Date): string[] {
-  const lines = events.flatMap((event) => {
-    if (event.kind !== 'job-retried') return [];
-    const until = describeDate(new Date(event.nextTryAt), now);
-    if (until === undefined) return [];
-    const { message, code } = event.error ?? {};
-    const reason = `${message ?? 'a fault'} (${code ?? 'no code'})`;
-    return [`Waiting until ${until}: ${reason} Ctrl-C stops the run.`];
-  });
-  return [...new Set(lines)];
-}
 
 /** What a session that is taken up again waits for, and how to go on at once. */
 export function describeStandstill(waits: readonly Wait[], session: string, now: Date): string[] {
@@ -36,8 +23,5 @@ export function describeStandstill(waits: readonly Wait[], session: string, now:
 function describeDate(until: Date, now: Date): string | undefined {
   const restMs = until.getTime() - now.getTime();
   if (restMs < LEAST_TOLD_MS) return undefined;
-  const rest = restMs < 90_000 ? `${Math.round(restMs / 1_000)} s` : inMinutes(restMs);
-  return `${until.toISOString().replace(/\.\d+Z$/, 'Z')}, ${rest} from now`;
+  return `${describeClock(until, now)}, ${describeSeconds(restMs / 1_000)} from now`;
 }
-
-const inMinutes = (ms: number): string => `${Math.round(ms / 60_000).toLocaleString('en')} min`;

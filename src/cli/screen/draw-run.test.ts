@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { drawRun } from './draw-run.ts';
+import type { RunFacts } from './draw-sums.ts';
+import type { RunView } from './run-view.ts';
+
+const now = new Date('2026-11-15T20:00:00Z');
+const lanes = [
+  { ordinal: 1, mark: 'done' },
+  { ordinal: 2, mark: 'active' },
+] as const;
+const view: RunView = {
+  stages: [
+    { name: 'Questions', mark: 'done', done: 2, total: 2, steps: [] },
+    {
+      name: 'Proposal',
+      mark: 'active',
+      done: 3,
+      total: 8,
+      steps: [
+        { name: 'Plan the proposal', mark: 'done', done: 2, total: 2, lanes: [] },
+        { name: 'Write the business case', mark: 'active', done: 1, total: 2, lanes },
+        { name: 'Write the metrics', mark: 'waiting', done: 0, total: 4, lanes: [] },
+      ],
+    },
+    { name: 'Review', mark: 'waiting', done: 0, total: 20, steps: [] },
+    { name: 'Result', mark: 'waiting', done: 0, total: 9, steps: [] },
+  ],
+  calls: [
+    {
+      participant: '2 a-model-with-a-long-name',
+      title: 'Business Case of the Whole Company',
+      startedAt: '2026-11-15T19:59:48Z',
+      characters: 5000,
+    },
+    { participant: '1 short', title: 'Metrics', startedAt: '2026-11-15T20:00:01Z', characters: 0 },
+  ],
+  retries: [
+    {
+      participant: '1 short',
+      title: 'Business Case',
+      error: { code: 'provider_unavailable', message: 'compatible/m: 503.' },
+      attempt: 2,
+      nextTryAt: '2026-11-15T20:00:08Z',
+    },
+  ],
+  queued: 4,
+  done: 5,
+  total: 39,
+};
+const facts: RunFacts = {
+  participants: ['1 compatible/short', '2 compatible/a-model-with-a-long-name'],
+  tokens: 120_345,
+  costMicros: 31_200,
+  unpriced: 0,
+  budgetMicros: 1_000_000,
+  budgetTokens: null,
+  gates: [],
+  seconds: 48,
+  secondsLeft: 125,
+  now,
+};
+const cut = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+const draw = (columns: number, rows: number, shown = view, about = facts): string[] =>
+  drawRun(shown, about, { columns, rows, widthOf: (text) => text.length, cut }).map((line) =>
+    line.map((part) => (typeof part === 'string' ? part : part.text)).join(''),
+  );
+
+const time = new Date('2026-11-15T20:00:08Z').toLocaleTimeString('en-GB');
+const RETRY =
+  `↻ 1 short, Business Case: try 3 at ${time}, in 8 s. ` +
+  'compatible/m: 503. (provider_unavailable)';
+
+test('a window with room shows stages, steps, calls, retries and sums', () => {
+  expect(draw(100, 24)).toEqual([
+    '1 compatible/short · 2 compatible/a-model-with-a-long-name',
+    '✓ Questions 2 calls',
+    '▸ Proposal 3 of 8',
+    '    ✓ Plan the proposal 2/2 ',
+    '    ▸ Write the business case 1/2  1✓ 2▸',
+    '    · Write the metrics 0/4 ',
+    '· Review',
+    '· Result',
+    '  2 a-model-with-a-long-name  Business Case of the Whole Company  ~1,250 tokens  12 s',
+    '  1 short                     Metrics                             no text yet    0 s',
+    RETRY,
+    '5 of about 39 calls · 2 in flight, 4 queued · 120,345 tokens · $0.0312 of $1.00',
+    '48 s, about 2 min 5 s left',
+  ]);
+});
+
+test('in 50 columns names give way to figures, and in 12 rows stages share lines', () => {
+  const lines = draw(50, 12);
+  expect(lines.slice(0, 4)).toEqual([
+    '✓ Questions',
+    '▸ Proposal 3 of 8',
+    '    ▸ Write the business case 1/2  1✓ 2▸',
+    '· Review, Result',
+  ]);
+  expect(lines[4]).toBe('  2 a-mod…  Business Case of…  ~1,250 tokens  12 s');
+  expect(lines.slice(-3)).toEqual([
+    '5 of about 39 calls · 2 in flight, 4 queued',
+    '120,345 tokens · $0.0312 of $1.00',
+    '48 s, about 2 min 5 s left',
+  ]);
+});
+
+test.each([3, 5, 7, 9, 11, 13, 24])('a window of %i rows is never too low', (rows) => {
+  const lines = draw(50, rows);
+  expect(lines.length).toBeLessThan(rows);
+  expect(lines.at(-1)).toContain('48 s');
+});
+
+test('what does not fit is counted', () => {
+  expect(draw(100, 6)).toEqual([
+    '▸ Proposal 3 of 8',
+    expect.stringContaining('~1,250 tokens'),
+    '  … 2 more',
+    expect.stringContaining('5 of about 39 calls'),
+    expect.stringContaining('48 s'),
+  ]);
+});
+
+test('unknown prices, token caps and pauses are said; without a pace no time is', () => {
+  const unpriced = { ...facts, costMicros: 0, unpriced: 3, secondsLeft: null };
+  expect(draw(200, 24, view, unpriced).at(-1)).toMatch(/tokens · price unknown · 48 s$/);
+  const some = { ...facts, unpriced: 3, budgetTokens: 500_000, gates: ['budget'] };
+  expect(draw(200, 24, view, some).at(-1)).toBe(
+    '5 of about 39 calls · 2 in flight, 4 queued · paused (budget) · 120,345 of 500,000 tokens' +
+      ' · $0.0312 of $1.00 and 3 calls at unknown prices · 48 s, about 2 min 5 s left',
+  );
+});

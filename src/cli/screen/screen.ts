@@ -1,0 +1,143 @@
+import type { createLogUpdate } from 'log-update';
+import { elapsedMs, every, now } from '../../platform/clock.ts';
+import type { SessionEvent } from '../../session/event-types.ts';
+import { NO_EVENTS, type SessionState } from '../../session/session-state.ts';
+import { drawRun } from './draw-run.ts';
+import { type RunFacts, summarise } from './draw-sums.ts';
+import { keepPace, type Pace, secondsLeft } from './pace.ts';
+import { type Line, type Output, paint } from './paint.ts';
+import { expectSteps, type RunView, type ShownSession, viewRun } from './run-view.ts';
+import { tellNews } from './tell-news.ts';
+
+/** What a run may spend; null = no cap. */
+export type Caps = Pick<RunFacts, 'budgetMicros' | 'budgetTokens'>;
+
+/** What redraws lines in place, and how wide texts are in a terminal's cells. */
+type Window = {
+  readonly update: ReturnType<typeof createLogUpdate>;
+  readonly widthOf: (text: string) => number;
+  readonly slice: (text: string, start: number, end: number) => string;
+};
+
+const TICK_MS = 1_000;
+/** Without a terminal, a run that has nothing to tell says so this often. */
+const QUIET_MS = 60_000;
+
+/** Opens what shows where a run stands: a screen that is redrawn, or lines where there is none. */
+export async function openScreen(
+  session: ShownSession,
+  caps: Caps,
+  output: Output = process.stderr,
+): Promise<Screen> {
+  return new Screen(session, caps, output, output.isTTY ? await openWindow(output) : null);
+}
+
+/** Loading these takes a tenth of a second, which commands without a terminal need not wait for. */
+async function openWindow(output: Output): Promise<Window> {
+  const [{ createLogUpdate }, { default: stringWidth }, { default: sliceAnsi }] = await Promise.all(
+    [import('log-update'), import('string-width'), import('slice-ansi')],
+  );
+  // The cursor stays visible: a process that is killed could not bring it back.
+  const update = createLogUpdate(output, { showCursor: true });
+  return { update, widthOf: (text) => stringWidth(text), slice: sliceAnsi };
+}
+
+/** Shows a run from the states that its events give. */
+export class Screen {
+  readonly #session: ShownSession;
+  readonly #caps: Caps;
+  readonly #output: Output;
+  readonly #window: Window | null;
+  readonly #expected: ReadonlyMap<string, number>;
+  readonly #startedMs = elapsedMs();
+  /** Seconds pass between two events, too. */
+  readonly #timer = every(TICK_MS, () => this.#tick());
+  #state: SessionState = NO_EVENTS;
+  #pace: Pace | undefined;
+  #lastStage = '';
+  #lastLineMs = elapsedMs();
+
+  constructor(session: ShownSession, caps: Caps, output: Output, window: Window | null) {
+    this.#session = session;
+    this.#caps = caps;
+    this.#output = output;
+    this.#window = window;
+    this.#expected = expectSteps(session);
+  }
+
+  /** Shows a state; the first one is where this process took over. */
+  draw(state: SessionState): void {
+    this.#state = state;
+    const view = viewRun(this.#session, this.#expected, state);
+    if (this.#window !== null) return this.#redraw(view, this.#window);
+    const latest = view.stages.findLast(({ mark }) => mark !== 'waiting');
+    const stage = latest ? `${latest.mark === 'done' ? '✓ ' : ''}${latest.name}` : 'Starting';
+    if (stage !== this.#lastStage) this.#writeSums(stage, view);
+    this.#lastStage = stage;
+  }
+
+  /** Tells what these events bring, in lines that stay. */
+  news(events: readonly SessionEvent[]): void {
+    for (const line of tellNews(this.#session, events, now())) this.#keep(line);
+  }
+
+  /** Prints a line that stays, above what is drawn. */
+  tell(text: string): void {
+    this.#keep([text]);
+  }
+
+  /** Ends the drawing; what was drawn last stays. */
+  close(): void {
+    this.#timer.stop();
+    this.#window?.update.done();
+  }
+
+  #keep(line: Line): void {
+    this.#lastLineMs = elapsedMs();
+    const text = paint(line, this.#output);
+    if (this.#window === null) {
+      this.#output.write(`${text}\n`);
+      return;
+    }
+    this.#window.update.persist(text);
+    this.#redraw(viewRun(this.#session, this.#expected, this.#state), this.#window);
+  }
+
+  #tick(): void {
+    const view = viewRun(this.#session, this.#expected, this.#state);
+    if (this.#window !== null) this.#redraw(view, this.#window);
+    else if (elapsedMs() - this.#lastLineMs >= QUIET_MS) this.#writeSums(this.#lastStage, view);
+  }
+
+  #writeSums(stage: string, view: RunView): void {
+    this.#keep([`${stage}: ${summarise(view, this.#facts(view)).join(' · ')}`]);
+  }
+
+  #redraw(view: RunView, { update, widthOf, slice }: Window): void {
+    const { columns = 80, rows = 24 } = this.#output;
+    const cut = (text: string, width: number): string =>
+      widthOf(text) <= width ? text : `${slice(text, 0, width - 1)}…`;
+    const lines = drawRun(view, this.#facts(view), { columns, rows, widthOf, cut }).map((line) =>
+      // Wrapped lines would be more than the window has room for.
+      cut(paint(line, this.#output), columns),
+    );
+    update(lines.join('\n'));
+  }
+
+  #facts({ done, total }: RunView): RunFacts {
+    const { iteration, tokens, costMicros, unpriced, gates } = this.#state;
+    const nowMs = elapsedMs();
+    this.#pace = keepPace(this.#pace, { iteration, done }, nowMs);
+    return {
+      ...this.#caps,
+      tokens,
+      costMicros,
+      unpriced,
+      gates: [...gates],
+      now: now(),
+      participants: this.#session.lanes.map(({ ordinal, model }) => `${ordinal} ${model}`),
+      seconds: (nowMs - this.#startedMs) / 1000,
+      secondsLeft: secondsLeft(this.#pace, { done, total }, nowMs),
+    };
+  }
+}

@@ -1,0 +1,74 @@
+import type { Dialectic } from '../../api/dialectic.ts';
+import type { WorkEvent } from '../../api/work-on-run.ts';
+import { now } from '../../platform/clock.ts';
+import type { SessionEvent } from '../../session/event-types.ts';
+import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
+import type { RunResult } from '../../session/summary.ts';
+import { divertTelling, tell } from '../output.ts';
+import { describeStandstill } from './describe-waits.ts';
+import { type Caps, openScreen, type Screen } from './screen.ts';
+
+/**
+ * Shows where a run stands while its events come, whichever process they come from; returns the
+ * result, if they bring one.
+ */
+export async function showRun(
+  dialectic: Dialectic,
+  sessionId: string,
+  events: AsyncIterable<WorkEvent>,
+): Promise<RunResult | undefined> {
+  let screen: Screen | undefined;
+  let stopDiverting: (() => void) | undefined;
+  let state = NO_EVENTS;
+  let page: SessionEvent[] = [];
+  try {
+    for await (const event of events) {
+      switch (event.kind) {
+        case 'store-away':
+          tell(describeAbsence(sessionId, event.message));
+          break;
+        case 'store-back':
+          tell(`The store is back; session ${sessionId} goes on.`);
+          break;
+        case 'calls-finishing':
+          tell('Waiting for the calls under way; Ctrl-C cuts them off.');
+          break;
+        case 'run-rested':
+          return event.result;
+        case 'caught-up': {
+          state = reduceSession(state, page);
+          if (screen === undefined) {
+            const opened = await openFor(dialectic, sessionId);
+            screen = opened;
+            stopDiverting = divertTelling((line) => opened.tell(line));
+            // What the rows say: jobs of a clock that was ahead have no event with their date.
+            const waits = await dialectic.waits(sessionId);
+            for (const line of describeStandstill(waits, sessionId, now())) tell(line);
+          } else screen.news(page);
+          screen.draw(state);
+          page = [];
+          break;
+        }
+        default:
+          page.push(event);
+      }
+    }
+    return undefined;
+  } finally {
+    stopDiverting?.();
+    screen?.close();
+  }
+}
+
+async function openFor(dialectic: Dialectic, sessionId: string): Promise<Screen> {
+  const session = await dialectic.session(sessionId);
+  const { budgets } = await dialectic.wallet.balance();
+  const capIn = (currency: string): number | null =>
+    budgets.find((one) => one.ownerId === sessionId && one.currency === currency)?.amount ?? null;
+  const caps: Caps = { budgetMicros: capIn('USD'), budgetTokens: capIn('token') };
+  return openScreen(session, caps);
+}
+
+const describeAbsence = (sessionId: string, reason: string): string =>
+  `Session ${sessionId} waits for its store: ${reason} It goes on by itself, and keeps the answers` +
+  ` under way meanwhile. Ctrl-C stops it; then go on with: dialectic resume ${sessionId}`;

@@ -1,0 +1,51 @@
+import type { SessionEvent } from '../../session/event-types.ts';
+import { describeError, describeRetry } from './draw-run.ts';
+import { type Line, styled } from './paint.ts';
+import { findAuthor, nameParticipant, nameWork, type ShownSession } from './run-view.ts';
+
+/** Faults that only follow from another one, which is told. */
+const CONSEQUENCES: ReadonlySet<string | null> = new Set([
+  'child_failed',
+  'quorum_missed',
+  'parent_ended',
+]);
+
+/** Lines that stay above the screen: documents that are finished, retries and failures. */
+export function tellNews(
+  session: Pick<ShownSession, 'process' | 'lanes'>,
+  events: readonly SessionEvent[],
+  now: Date,
+): Line[] {
+  return events.flatMap((event) => {
+    switch (event.kind) {
+      case 'document-rendered':
+        return tellDocument(session, event);
+      case 'job-retried': {
+        const author = findAuthor(session, event);
+        if (!author) return [];
+        return [[styled('yellow', `↻ ${describeRetry({ ...author, ...event }, now)}`)]];
+      }
+      case 'job-failed': {
+        const author = findAuthor(session, event);
+        if (!author || CONSEQUENCES.has(event.error?.code ?? null)) return [];
+        const { participant, title } = author;
+        return [[styled('red', `✗ ${participant}, ${title}: ${describeError(event.error)}`)]];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function tellDocument(
+  { process, lanes }: Pick<ShownSession, 'process' | 'lanes'>,
+  event: Extract<SessionEvent, { documentKind: string }>,
+): Line[] {
+  const stage = process.stages.find(({ key }) => key === event.stage);
+  const step = stage?.steps.find(({ key }) => key === event.step);
+  const lane = lanes.find(({ ordinal }) => ordinal === event.lane);
+  if (event.documentKind !== 'document' || !stage || !step || !lane) return [];
+  const version = event.version > 1 ? `, version ${event.version}` : '';
+  const who = styled('dim', ` · ${nameParticipant(lane, lanes.length)}${version}`);
+  return [[styled('green', '✓'), ` ${stage.name}: ${nameWork(stage, step)}`, who]];
+}
