@@ -887,6 +887,7 @@ CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lea
  RETURNS SETOF jobs
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
 AS $function$
 declare
   remaining int := batch;
@@ -908,11 +909,13 @@ begin
     select x.tenant_id, x.id, x.max_running is not null or exists (
       select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
     from sessions x
+    cross join lateral (
+      select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+        and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+      order by j.run_after, j.seq limit 1) as due
     where x.status = 'running' and x.gates = '{}'
       and (only_session is null or (x.tenant_id = only_tenant and x.id = only_session))
-      and exists (select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
-        and j.run_after <= app_now()
-        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
       and (x.max_running is null or x.max_running > (select count(*) from jobs j
         where j.session_id = x.id and j.tenant_id = x.tenant_id and j.status = 'processing'))
     order by random() limit greatest(batch, 50)
@@ -1199,9 +1202,10 @@ begin
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
     n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
   into ended
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
-    and not n.continued;
+  from new_rows n
+  where n.status in ('completed', 'failed', 'cancelled') and not n.continued
+    and (n.tenant_id, n.id) not in (
+      select o.tenant_id, o.id from old_rows o where is_over(o.status));
   if ended is null then
     return null;
   end if;
@@ -1232,15 +1236,22 @@ CREATE OR REPLACE FUNCTION public.handle_job_insertion()
 AS $function$
 declare
   named job_place[];
+  named_tenants uuid[];
+  named_ids uuid[];
   found_jobs int;
 begin
-  select array_agg(distinct row(n.tenant_id, r.id)::job_place) into named
+  select array_agg(distinct row(n.tenant_id, r.id)::job_place), array_agg(distinct n.tenant_id),
+    array_agg(distinct r.id)
+  into named, named_tenants, named_ids
   from new_rows n
   cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
   where r.id <> n.id;
   if named is not null then
-    perform 1 from unnest(named) as r join jobs p on p.tenant_id = r.tenant_id and p.id = r.id
-      order by p.id for share of p;
+    -- Conditions on both columns of the key, not a join: beside the policy's condition on the tenant the
+    -- planner would take the id for a filter and read all jobs of the tenant.
+    perform 1 from jobs p where p.tenant_id = any (named_tenants) and p.id = any (named_ids)
+      and row(p.tenant_id, p.id)::job_place = any (named)
+      order by p.id for share;
     get diagnostics found_jobs = row_count;
     if found_jobs < cardinality(named) then
       raise exception 'a job names another one that is not there'
@@ -1411,6 +1422,11 @@ begin
   execute format('grant %s on %I to dialectic_app', privileges, table_name);
 end
 $procedure$
+CREATE OR REPLACE FUNCTION public.job_event_entry(job_id uuid, chain_id uuid, document_key text, status text, error jsonb, attempt integer, run_after timestamp with time zone)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN CASE WHEN (status = 'retrying'::text) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error), 'attempt', attempt, 'nextTryAt', run_after) WHEN (status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error)) ELSE jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key) END
 CREATE OR REPLACE FUNCTION public.job_event_kind(from_status text, to_status text, is_continued boolean)
  RETURNS text
  LANGUAGE sql
@@ -2041,31 +2057,30 @@ CREATE OR REPLACE FUNCTION public.tell_job_changes()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_nestloop TO 'off'
 AS $function$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, n.kind, jsonb_build_object(
-    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
-    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
-    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', n.document_key)
-      || case when n.status in ('failed', 'cancelled', 'retrying')
-        then jsonb_build_object('error', short_error(n.error)) else '{}' end
-      || case when n.status = 'retrying'
-        then jsonb_build_object('attempt', n.attempt, 'nextTryAt', n.run_after) else '{}' end
-      order by n.seq))
+  select g.tenant_id, 'session/' || g.session_id, g.kind, jsonb_build_object(
+    'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
   from (
-    select c.*, job_event_kind(o.status, c.status, c.continued) as kind
-    from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
-    where c.status <> o.status
-  ) as n
+    select n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+      n.step_key, min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
+        n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
+    from (
+      select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+      from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
+      where c.status <> o.status
+    ) as n
+    group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+      n.step_key
+  ) as g
   left join lateral (select s.stage_key, s.iteration from stage_runs s
-    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+    where s.tenant_id = g.tenant_id and s.id = g.stage_run_id limit 1) as r on true
   left join lateral (select a.ordinal, a.model from lanes a
-    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
-  group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
-    n.step_key
-  order by min(n.seq);
+    where a.tenant_id = g.tenant_id and a.id = g.lane_id limit 1) as l on true
+  order by g.seq;
   return null;
 end
 $function$
@@ -2076,18 +2091,21 @@ CREATE OR REPLACE FUNCTION public.tell_new_jobs()
 AS $function$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, 'job-created', jsonb_build_object(
-    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
-    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
-    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-      'documentKey', n.document_key) order by n.seq))
-  from new_rows n
+  select g.tenant_id, 'session/' || g.session_id, 'job-created', jsonb_build_object(
+    'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+  from (
+    select n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key,
+      min(n.seq) as seq, jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+        'documentKey', n.document_key) order by n.seq) as each
+    from new_rows n
+    group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
+  ) as g
   left join lateral (select s.stage_key, s.iteration from stage_runs s
-    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+    where s.tenant_id = g.tenant_id and s.id = g.stage_run_id limit 1) as r on true
   left join lateral (select a.ordinal, a.model from lanes a
-    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
-  group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
-  order by min(n.seq);
+    where a.tenant_id = g.tenant_id and a.id = g.lane_id limit 1) as l on true
+  order by g.seq;
   return null;
 end
 $function$
@@ -2261,26 +2279,30 @@ CREATE OR REPLACE FUNCTION public.wake_parents(tenants uuid[], parents uuid[])
  LANGUAGE plpgsql
 AS $function$
 declare
-  ready job_place[];
+  whole tid[];
+  lossy job_place[];
   one job_place;
 begin
-  select array_agg(row(e.tenant_id, e.id)::job_place) into ready
-  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
-  cross join lateral (
-    select p.status from jobs p where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
-  where p.status = 'waiting_for_children' and not exists (
-    select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
-      and is_open(c.status));
+  select array_agg(w.place) filter (where not w.lost),
+    array_agg(row(w.tenant_id, w.id)::job_place) filter (where w.lost)
+  into whole, lossy
+  from (
+    select e.tenant_id, e.id, p.place, exists (select from jobs c where c.tenant_id = e.tenant_id
+      and c.parent_job_id = e.id and c.counts and c.status in ('failed', 'cancelled')) as lost
+    from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
+    cross join lateral (select p.ctid as place, p.status from jobs p
+      where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
+    where p.status = 'waiting_for_children' and not exists (
+      select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
+        and is_open(c.status))
+  ) as w;
 
-  foreach one in array coalesce(ready, '{}') loop
-    if exists (select from jobs c where c.tenant_id = one.tenant_id and c.parent_job_id = one.id
-      and c.counts and c.status in ('failed', 'cancelled'))
-    then
-      perform wake_with_losses(one.tenant_id, one.id);
-    else
-      update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
-      where p.tenant_id = one.tenant_id and p.id = one.id;
-    end if;
+  if whole is not null then
+    update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+    where p.ctid = any (whole);
+  end if;
+  foreach one in array coalesce(lossy, '{}') loop
+    perform wake_with_losses(one.tenant_id, one.id);
   end loop;
 end
 $function$
@@ -2289,6 +2311,14 @@ CREATE OR REPLACE FUNCTION public.wake_waiters(ended job_end[])
  LANGUAGE plpgsql
 AS $function$
 begin
+  -- An update of no rows would fire the triggers of jobs all the same.
+  if not exists (
+    select from unnest(ended) as e cross join lateral (
+      select from jobs w where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+        and w.status = 'waiting_for_prerequisite' limit 1) as w)
+  then
+    return;
+  end if;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,

@@ -2,7 +2,9 @@
 --
 -- enable_seqscan is off wherever a function reads jobs on a hot path: PL/pgSQL keeps the plan that it
 -- made while the table was small, and PGlite has no autovacuum whose ANALYZE would invalidate it; once
--- the table has grown, a sequential scan would read all of it.
+-- the table has grown, a sequential scan would read all of it. enable_sort is off where due jobs are
+-- looked for: jobs_due has them in order, while jobs_of_session, which looks as good to that plan once
+-- its rows are sorted, holds all finished jobs of the session as well.
 
 -- Due jobs of sessions whose gates are open, in equal shares, so that a large run does not starve a
 -- small one; what the small ones leave goes to the others in the second pass. Sessions are drawn by
@@ -12,7 +14,7 @@
 create or replace function claim_jobs(
   for_worker uuid, batch int, lease interval, only_tenant uuid, only_session uuid
 ) returns setof jobs language plpgsql
-  set enable_seqscan = off as $$
+  set enable_seqscan = off set enable_sort = off as $$
 declare
   remaining int := batch;
   share int;
@@ -33,11 +35,13 @@ begin
     select x.tenant_id, x.id, x.max_running is not null or exists (
       select from concurrency_limits l where l.tenant_id = x.tenant_id) as is_limited
     from sessions x
+    cross join lateral (
+      select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+        and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+      order by j.run_after, j.seq limit 1) as due
     where x.status = 'running' and x.gates = '{}'
       and (only_session is null or (x.tenant_id = only_tenant and x.id = only_session))
-      and exists (select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
-        and j.run_after <= app_now()
-        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation'))
       and (x.max_running is null or x.max_running > (select count(*) from jobs j
         where j.session_id = x.id and j.tenant_id = x.tenant_id and j.status = 'processing'))
     order by random() limit greatest(batch, 50)

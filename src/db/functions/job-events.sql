@@ -25,22 +25,39 @@ create or replace function short_error(error jsonb) returns jsonb
   return case when error is not null
     then jsonb_build_object('code', error->'code', 'message', error->'message') end;
 
+-- What a job's own entry in the list `each` says.
+create or replace function job_event_entry(
+  job_id uuid, chain_id uuid, document_key text, status text, error jsonb, attempt int,
+  run_after timestamptz
+) returns jsonb language sql stable parallel safe
+  return case
+    when status = 'retrying' then jsonb_build_object('jobId', job_id, 'chainId', chain_id,
+      'documentKey', document_key, 'error', short_error(error), 'attempt', attempt,
+      'nextTryAt', run_after)
+    when status in ('failed', 'cancelled') then jsonb_build_object('jobId', job_id,
+      'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error))
+    else jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key)
+  end;
+
 create or replace function tell_new_jobs() returns trigger language plpgsql
   set enable_seqscan = off as $$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, 'job-created', jsonb_build_object(
-    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
-    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
-    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-      'documentKey', n.document_key) order by n.seq))
-  from new_rows n
+  select g.tenant_id, 'session/' || g.session_id, 'job-created', jsonb_build_object(
+    'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+  from (
+    select n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key,
+      min(n.seq) as seq, jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
+        'documentKey', n.document_key) order by n.seq) as each
+    from new_rows n
+    group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
+  ) as g
   left join lateral (select s.stage_key, s.iteration from stage_runs s
-    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+    where s.tenant_id = g.tenant_id and s.id = g.stage_run_id limit 1) as r on true
   left join lateral (select a.ordinal, a.model from lanes a
-    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
-  group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
-  order by min(n.seq);
+    where a.tenant_id = g.tenant_id and a.id = g.lane_id limit 1) as l on true
+  order by g.seq;
   return null;
 end
 $$;
@@ -50,32 +67,32 @@ create or replace trigger jobs_creation_events after insert on jobs
   referencing new table as new_rows
   for each statement execute function tell_new_jobs();
 
+-- Without enable_nestloop the join of the transition tables is a hash join: the plan of the first call
+-- is kept, and for its few rows the planner would compare each with each.
 create or replace function tell_job_changes() returns trigger language plpgsql
-  set enable_seqscan = off as $$
+  set enable_seqscan = off set enable_nestloop = off as $$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select n.tenant_id, 'session/' || n.session_id, n.kind, jsonb_build_object(
-    'status', n.status, 'type', n.job_type, 'stage', min(r.stage_key), 'iteration', min(r.iteration),
-    'laneId', n.lane_id, 'lane', min(l.ordinal), 'model', min(l.model), 'step', n.step_key,
-    'each', jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', n.document_key)
-      || case when n.status in ('failed', 'cancelled', 'retrying')
-        then jsonb_build_object('error', short_error(n.error)) else '{}' end
-      || case when n.status = 'retrying'
-        then jsonb_build_object('attempt', n.attempt, 'nextTryAt', n.run_after) else '{}' end
-      order by n.seq))
+  select g.tenant_id, 'session/' || g.session_id, g.kind, jsonb_build_object(
+    'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
   from (
-    select c.*, job_event_kind(o.status, c.status, c.continued) as kind
-    from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
-    where c.status <> o.status
-  ) as n
+    select n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+      n.step_key, min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
+        n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
+    from (
+      select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+      from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
+      where c.status <> o.status
+    ) as n
+    group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
+      n.step_key
+  ) as g
   left join lateral (select s.stage_key, s.iteration from stage_runs s
-    where s.tenant_id = n.tenant_id and s.id = n.stage_run_id limit 1) as r on true
+    where s.tenant_id = g.tenant_id and s.id = g.stage_run_id limit 1) as r on true
   left join lateral (select a.ordinal, a.model from lanes a
-    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
-  group by n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
-    n.step_key
-  order by min(n.seq);
+    where a.tenant_id = g.tenant_id and a.id = g.lane_id limit 1) as l on true
+  order by g.seq;
   return null;
 end
 $$;

@@ -28,15 +28,22 @@ create or replace function handle_job_insertion() returns trigger language plpgs
   set enable_seqscan = off as $$
 declare
   named job_place[];
+  named_tenants uuid[];
+  named_ids uuid[];
   found_jobs int;
 begin
-  select array_agg(distinct row(n.tenant_id, r.id)::job_place) into named
+  select array_agg(distinct row(n.tenant_id, r.id)::job_place), array_agg(distinct n.tenant_id),
+    array_agg(distinct r.id)
+  into named, named_tenants, named_ids
   from new_rows n
   cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
   where r.id <> n.id;
   if named is not null then
-    perform 1 from unnest(named) as r join jobs p on p.tenant_id = r.tenant_id and p.id = r.id
-      order by p.id for share of p;
+    -- Conditions on both columns of the key, not a join: beside the policy's condition on the tenant the
+    -- planner would take the id for a filter and read all jobs of the tenant.
+    perform 1 from jobs p where p.tenant_id = any (named_tenants) and p.id = any (named_ids)
+      and row(p.tenant_id, p.id)::job_place = any (named)
+      order by p.id for share;
     get diagnostics found_jobs = row_count;
     if found_jobs < cardinality(named) then
       raise exception 'a job names another one that is not there'

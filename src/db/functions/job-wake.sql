@@ -2,7 +2,8 @@
 -- job.
 
 -- Runs after every statement that changes jobs, on every way into a terminal state. Lock order: stage
--- runs, then parents, then the first links of chains.
+-- runs, then parents, then the first links of chains. `not in` is hashed; a join of the two transition
+-- tables keeps the plan of its first call, for one row, and then compares each row with each.
 create or replace function handle_job_completion() returns trigger language plpgsql
   set enable_seqscan = off as $$
 declare
@@ -11,9 +12,10 @@ begin
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
     n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
   into ended
-  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
-  where n.status in ('completed', 'failed', 'cancelled') and not is_over(o.status)
-    and not n.continued;
+  from new_rows n
+  where n.status in ('completed', 'failed', 'cancelled') and not n.continued
+    and (n.tenant_id, n.id) not in (
+      select o.tenant_id, o.id from old_rows o where is_over(o.status));
   if ended is null then
     return null;
   end if;
@@ -75,30 +77,35 @@ end
 $$;
 
 -- Those of the given jobs that wait for children and have none alive go on, or fail where too few
--- jobs of a step succeeded. The caller holds their locks.
+-- jobs of a step succeeded. The caller holds their locks, so their places (ctid) stay. All that go on
+-- do so in one statement, since every statement fires the triggers of jobs.
 create or replace function wake_parents(tenants uuid[], parents uuid[])
   returns void language plpgsql as $$
 declare
-  ready job_place[];
+  whole tid[];
+  lossy job_place[];
   one job_place;
 begin
-  select array_agg(row(e.tenant_id, e.id)::job_place) into ready
-  from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
-  cross join lateral (
-    select p.status from jobs p where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
-  where p.status = 'waiting_for_children' and not exists (
-    select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
-      and is_open(c.status));
+  select array_agg(w.place) filter (where not w.lost),
+    array_agg(row(w.tenant_id, w.id)::job_place) filter (where w.lost)
+  into whole, lossy
+  from (
+    select e.tenant_id, e.id, p.place, exists (select from jobs c where c.tenant_id = e.tenant_id
+      and c.parent_job_id = e.id and c.counts and c.status in ('failed', 'cancelled')) as lost
+    from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
+    cross join lateral (select p.ctid as place, p.status from jobs p
+      where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
+    where p.status = 'waiting_for_children' and not exists (
+      select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
+        and is_open(c.status))
+  ) as w;
 
-  foreach one in array coalesce(ready, '{}') loop
-    if exists (select from jobs c where c.tenant_id = one.tenant_id and c.parent_job_id = one.id
-      and c.counts and c.status in ('failed', 'cancelled'))
-    then
-      perform wake_with_losses(one.tenant_id, one.id);
-    else
-      update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
-      where p.tenant_id = one.tenant_id and p.id = one.id;
-    end if;
+  if whole is not null then
+    update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+    where p.ctid = any (whole);
+  end if;
+  foreach one in array coalesce(lossy, '{}') loop
+    perform wake_with_losses(one.tenant_id, one.id);
   end loop;
 end
 $$;
@@ -144,6 +151,14 @@ $$;
 -- Jobs that waited for the end of a chain go on, or fail with it.
 create or replace function wake_waiters(ended job_end[]) returns void language plpgsql as $$
 begin
+  -- An update of no rows would fire the triggers of jobs all the same.
+  if not exists (
+    select from unnest(ended) as e cross join lateral (
+      select from jobs w where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+        and w.status = 'waiting_for_prerequisite' limit 1) as w)
+  then
+    return;
+  end if;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,
