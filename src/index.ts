@@ -11,8 +11,16 @@ export type {
   Wait,
 } from './api/data.ts';
 export type { Dialectic } from './api/dialectic.ts';
+export { examineStore, restoreBackup } from './api/examine-store.ts';
 export type { RunEvent, WatchOptions } from './api/follow-run.ts';
-export { type Configuration, type DialecticOptions, openDialectic } from './api/open-dialectic.ts';
+export { listModels, type ModelList } from './api/list-models.ts';
+export {
+  type Configuration,
+  type DialecticOptions,
+  openDialectic,
+  type StoreOptions,
+} from './api/open-dialectic.ts';
+export type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './api/replay-run.ts';
 export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';
 export type { StartedRun } from './api/start-run.ts';

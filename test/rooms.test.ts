@@ -46,6 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'session',
     'handlers',
     'estimate',
+    'replay',
     'jobs',
     'db',
     'transport',

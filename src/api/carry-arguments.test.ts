@@ -14,6 +14,10 @@ test('paths are those of the caller, and the signal stays behind', async () => {
   expect(await carryArguments('export', ['id', 'plan'])).toMatchObject({
     args: ['id', join(here, 'plan')],
   });
+  const replay = { recorded: 'plan', recipe: './recipes/decision-memo', fill: 'offline' };
+  expect((await carryArguments('startReplay', [replay])).args).toEqual([
+    { recorded: join(here, 'plan'), recipe: join(here, 'recipes/decision-memo'), fill: 'offline' },
+  ]);
   const resumed = await carryArguments('resume', ['id', { out: '/plan', now: true }]);
   expect(resumed.args).toEqual(['id', { out: '/plan', now: true }]);
 });

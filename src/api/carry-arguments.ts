@@ -33,11 +33,13 @@ export async function carryArguments(
 
 /** A recipe that is not shipped is a folder. */
 async function absolute(options: Options): Promise<Options> {
-  const { out, process } = options;
+  const { out, process, recorded, recipe } = options;
   return {
     ...options,
     ...(typeof out === 'string' && { out: resolve(out) }),
     ...(typeof process === 'string' && { process: await locateProcess(process) }),
+    ...(typeof recorded === 'string' && { recorded: resolve(recorded) }),
+    ...(typeof recipe === 'string' && { recipe: await locateProcess(recipe) }),
   };
 }
 

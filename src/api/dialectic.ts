@@ -29,7 +29,15 @@ import type {
   Wait,
 } from './data.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
+import { listConfigured, type ModelList } from './list-models.ts';
 import { type Plain, toPlain } from './plain.ts';
+import {
+  type ReplayOptions,
+  type StartedReplay,
+  startReplay,
+  type WorkOnReplayOptions,
+  workOnReplay,
+} from './replay-run.ts';
 import {
   type DeletedProject,
   deleteProject,
@@ -96,9 +104,27 @@ export class LocalDialectic {
     return workOnRun(this.#store, session, options);
   }
 
+  /** Saves an exported run as a new session, whose participants give the answers of then. */
+  startReplay(replay: ReplayOptions): Promise<StartedReplay> {
+    return startReplay(this.#store, replay);
+  }
+
+  /** Works on a replay in this process, as `work` does, to where the recorded run ended. */
+  workOnReplay(
+    session: string,
+    options: WorkOnReplayOptions,
+  ): AsyncGenerator<WorkEvent, void, void> {
+    return workOnReplay(this.#store, session, options);
+  }
+
   /** Yields the events of a session, from any worker, until it rests. */
   watch(session: string, options: WatchOptions = {}): AsyncGenerator<RunEvent, void, void> {
     return followRun(this.#store, session, options);
+  }
+
+  /** What runs can be made with, as the providers say now. */
+  models(): Promise<ModelList> {
+    return listConfigured(this.#store.models);
   }
 
   /** A page of the events after a cursor, for callers that come back for more. */

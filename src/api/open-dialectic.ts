@@ -18,7 +18,8 @@ import { shareStore } from './share-store.ts';
 /** Providers, models, jobs and retention, as in `dialectic.config.yaml`. */
 export type Configuration = ModelsFile & JobsFile & RetentionFile;
 
-export type DialecticOptions = {
+/** Which store is meant. */
+export type StoreOptions = {
   /**
    * A folder on this machine, which one process at a time can open; DIALECTIC_DATA or ~/.dialectic
    * where neither this nor a database is named.
@@ -26,9 +27,12 @@ export type DialecticOptions = {
   readonly dataDirectory?: string | undefined;
   /** A PostgreSQL database, which any number of processes can open. */
   readonly databaseUrl?: string | undefined;
-  readonly configuration?: Configuration | undefined;
   /** Where keys and addresses of providers are read; `process.env` where absent. */
   readonly environment?: Environment | undefined;
+};
+
+export type DialecticOptions = StoreOptions & {
+  readonly configuration?: Configuration | undefined;
   /**
    * Whether runs are worked on with this store; true where absent. false: other processes that want
    * to work on runs wait until it is closed, rather than use the configuration that it was opened with.
@@ -46,7 +50,7 @@ export type DialecticOptions = {
  * one takes the folder over.
  */
 export async function openDialectic(options: DialecticOptions = {}): Promise<Dialectic> {
-  const location = locate(options, options.environment ?? process.env);
+  const location = locate(options);
   if (!('dataDirectory' in location)) return openStore(location, options);
   const first = await openOrReach(location.dataDirectory, options);
   if (first instanceof LocalDialectic) return first;
@@ -108,9 +112,11 @@ async function openStore(
   }
 }
 
-function locate(
-  { dataDirectory, databaseUrl }: DialecticOptions,
-  environment: Environment,
-): StoreLocation {
+/** Where the store lies that the options name. */
+export function locate({
+  dataDirectory,
+  databaseUrl,
+  environment = process.env,
+}: StoreOptions): StoreLocation {
   return databaseUrl && !dataDirectory ? { databaseUrl } : locateStore(environment, dataDirectory);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import type { Configuration } from '../api/open-dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { type JobSettings, readJobSettings } from '../jobs/settings.ts';
+import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
@@ -40,12 +40,6 @@ export function readTrustedConfiguration(): ModelsConfig {
   const { own, found, file } = readFiles();
   const isUsed = file !== null && isTrusted(file);
   return readModelsConfig(process.env, isUsed ? mergeFiles(own, found) : own);
-}
-
-/** Attempts, back-off and takeovers of jobs, from the same files. */
-export function readJobConfiguration(): JobSettings {
-  const { own, found } = readFiles();
-  return readJobSettings(mergeFiles(own, found));
 }
 
 /** The configuration file of a folder, or the one that is named. */

@@ -3,14 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { openDatabase } from '../db/open.ts';
-import { ensureLocalTenant } from '../db/tenants.ts';
-import { requireFolder } from '../documents/owned-folder.ts';
-import { readModelsConfig } from '../models/config.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import { openDialectic } from '../api/open-dialectic.ts';
 import { elapsedMs } from '../platform/clock.ts';
-import { readRecordedRun } from '../replay/read-recorded-run.ts';
-import { printResult } from './output.ts';
-import { addPaceOption, carryOutReplay, readRecordingOptions } from './replay.ts';
+import { printResult, tell } from './output.ts';
+import { addPaceOption, carryOutReplay, readPaceOption } from './replay.ts';
 import { describeReplay } from './replay-text.ts';
 import { requireCompleted } from './run.ts';
 
@@ -27,30 +24,31 @@ export function demoCommand(): Command {
     .option('--json', 'print the result as JSON')
     .action(async (options: Options) => {
       const started = elapsedMs();
+      const pace = readPaceOption(options.pace);
       const out = options.out ?? (await mkdtemp(join(tmpdir(), 'dialectic-demo-')));
-      await requireFolder(out, null);
-      const recorded = await readRecordedRun(EXAMPLE);
-      const recording = readRecordingOptions(recorded, options);
-      const config = { ...readModelsConfig({}), recording };
-      const data = await mkdtemp(join(tmpdir(), 'dialectic-demo-data-'));
-      const database = await openDatabase({ dataDirectory: data }, { backupEveryMs: 0 });
-      try {
-        const { tenantId } = await ensureLocalTenant(database);
-        const store = { database, tenantId };
-        const replay = { out, concurrency: 4, config };
-        const { result, process } = await carryOutReplay(store, recorded, replay);
-        const seconds = ((elapsedMs() - started) / 1000).toFixed(0);
-        printResult(options.json === true, result, [
-          '',
-          ...describeReplay(result, process, out),
-          '',
-          `${seconds} s. A debate on a brief of your own, with models of your own:`,
-          '  dialectic run BRIEF.md -m PROVIDER/MODEL -m PROVIDER/MODEL -o FOLDER',
-        ]);
-        requireCompleted(result);
-      } finally {
-        await database.close();
-        await rm(data, { recursive: true, force: true });
-      }
+      const { result, process } = await inTemporaryStore((dialectic) =>
+        carryOutReplay(dialectic, { recorded: EXAMPLE, pace, out, concurrency: 4 }),
+      );
+      const seconds = ((elapsedMs() - started) / 1000).toFixed(0);
+      printResult(options.json === true, result, [
+        '',
+        ...describeReplay(result, process, out),
+        '',
+        `${seconds} s. A debate on a brief of your own, with models of your own:`,
+        '  dialectic run BRIEF.md -m PROVIDER/MODEL -m PROVIDER/MODEL -o FOLDER',
+      ]);
+      requireCompleted(result);
     });
+}
+
+/** Neither the user's store nor the configuration of the current folder takes part. */
+async function inTemporaryStore<T>(work: (dialectic: Dialectic) => Promise<T>): Promise<T> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'dialectic-demo-data-'));
+  try {
+    const options = { dataDirectory, environment: {}, backupEveryMs: 0, log: tell };
+    await using dialectic = await openDialectic(options);
+    return await work(dialectic);
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
 }

@@ -1,8 +1,5 @@
 import { Command } from 'commander';
-import { examineStore } from '../db/doctor.ts';
-import { locateStore } from '../db/open.ts';
-import { restoreStore } from '../db/restore.ts';
-import { DialecticError } from '../errors/errors.ts';
+import { examineStore, restoreBackup } from '../api/examine-store.ts';
 import { printResult } from './output.ts';
 
 type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
@@ -21,7 +18,7 @@ export function doctorCommand(): Command {
 }
 
 async function examine(options: DoctorOptions): Promise<void> {
-  const findings = await examineStore(locateStore(process.env, options.data));
+  const findings = await examineStore({ dataDirectory: options.data });
   const ok = findings.every((finding) => finding.ok);
   const lines = findings.map(
     ({ check, ok, message }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
@@ -31,14 +28,7 @@ async function examine(options: DoctorOptions): Promise<void> {
 }
 
 async function restore(options: DoctorOptions): Promise<void> {
-  const location = locateStore(process.env, options.data);
-  if (!('dataDirectory' in location)) {
-    throw new DialecticError(
-      'usage_invalid',
-      'Only an embedded store has backups of its own; use your server’s for DATABASE_URL.',
-    );
-  }
-  const { backup, kept } = await restoreStore(location.dataDirectory);
+  const { backup, kept } = await restoreBackup({ dataDirectory: options.data });
   printResult(options.json === true, { backup, kept }, [
     `Restored the backup of ${backup.createdAt}.`,
     'Whatever was saved after that moment is not in it.',

@@ -1,12 +1,10 @@
-import { type Dialectic, LocalDialectic } from '../api/dialectic.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { WorkOnReplayOptions } from '../api/replay-run.ts';
+import type { WorkEvent } from '../api/work-on-run.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { ModelsConfig } from '../models/config.ts';
 import type { RunResult } from '../session/summary.ts';
-import { readJobConfiguration } from './configuration.ts';
 import { namingSession } from './name-session.ts';
-import { tell } from './output.ts';
 import { showRun } from './screen/show-run.ts';
-import type { OpenStore } from './store.ts';
 
 type DriveOptions = { readonly out: string | undefined; readonly concurrency: number };
 
@@ -14,10 +12,25 @@ type DriveOptions = { readonly out: string | undefined; readonly concurrency: nu
  * Works on a session in this process until it rests: done, failed, waiting for a person, paused or
  * stopped by Ctrl-C. Shows meanwhile where it stands.
  */
-export function driveRun(
+export const driveRun = (
+  dialectic: Dialectic,
+  session: string,
+  options: DriveOptions,
+): Promise<RunResult> =>
+  drive(dialectic, session, (signal) => dialectic.work(session, { ...options, signal }));
+
+/** The same for a replay, which goes on to where the recorded run ended. */
+export const driveReplay = (
+  dialectic: Dialectic,
+  session: string,
+  options: WorkOnReplayOptions,
+): Promise<RunResult> =>
+  drive(dialectic, session, (signal) => dialectic.workOnReplay(session, { ...options, signal }));
+
+function drive(
   dialectic: Dialectic,
   sessionId: string,
-  options: DriveOptions,
+  work: (signal: AbortSignal) => AsyncIterable<WorkEvent>,
 ): Promise<RunResult> {
   const advice = `Go on with: dialectic resume ${sessionId}`;
   return namingSession(sessionId, advice, async () => {
@@ -25,8 +38,7 @@ export function driveRun(
     const onSignal = (): void => stop.abort();
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     try {
-      const work = dialectic.work(sessionId, { ...options, signal: stop.signal });
-      const result = await showRun(dialectic, sessionId, work);
+      const result = await showRun(dialectic, sessionId, work(stop.signal));
       if (stop.signal.aborted && result?.status === 'running') throw stopped(sessionId);
       return result ?? (await dialectic.result(sessionId));
     } finally {
@@ -39,17 +51,3 @@ const stopped = (session: string): DialecticError =>
   new DialecticError('run_stopped', `Stopped. Go on with: dialectic resume ${session}`, {
     details: { session },
   });
-
-/** The same for a command that has opened the store, and knows the providers, by itself. */
-export function driveSession(
-  store: OpenStore,
-  {
-    sessionId,
-    config,
-    ...options
-  }: DriveOptions & { readonly sessionId: string; readonly config: ModelsConfig },
-): Promise<RunResult> {
-  const jobs = readJobConfiguration();
-  const dialectic = new LocalDialectic({ ...store, models: config, jobs, log: tell });
-  return driveRun(dialectic, sessionId, options);
-}

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { listModels } from '../models/list-models.ts';
-import { PERSONA_NAMES } from '../models/offline/personas.ts';
-import { readConfiguration } from './configuration.ts';
+import { listModels } from '../api/list-models.ts';
+import { readConfigurationFiles } from './configuration.ts';
 import { printResult } from './output.ts';
 
 /** `dialectic models`: what is configured, reachable, its window and price. */
@@ -10,8 +9,8 @@ export function modelsCommand(): Command {
     .description('list providers and models: configured, reachable, window, price')
     .option('--json', 'print the result as JSON')
     .action(async (options: { json?: boolean }) => {
-      const providers = await listModels(readConfiguration());
-      const offline = PERSONA_NAMES.map((name) => `offline/${name}`);
+      const configuration = readConfigurationFiles();
+      const { offline, providers } = await listModels({ configuration });
       const lines = providers.flatMap((one) => {
         const state = !one.configured
           ? 'not configured'

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StartedReplay } from '../api/replay-run.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import type { DocumentRef, Process } from '../recipe/types.ts';
-import type { RecordedRun } from '../replay/read-recorded-run.ts';
 import type { RunResult } from '../session/summary.ts';
 
 /** What is replayed, before it begins. */
-export function describeRecording({ settings, recording }: RecordedRun, process: string): string[] {
-  const models = settings.models.map(({ model }) => model).join(' and ');
+export function describeRecording(
+  { process, project, models }: StartedReplay,
+  folder: string,
+): string[] {
   return [
-    `Replaying ${recording.place}: ${process} on "${settings.project.name}" with ${models}.`,
+    `Replaying ${folder}: ${process} on "${project}" with ${models.join(' and ')}.`,
     'The answers are recorded: no model is called now, and nothing is charged.',
   ];
 }

@@ -1,28 +1,21 @@
 import { Command } from 'commander';
-import { requireFolder } from '../documents/owned-folder.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { ReplayOptions } from '../api/replay-run.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { ModelsConfig } from '../models/config.ts';
 import { readPace } from '../models/recorded/options.ts';
-import type { RecordingConfig } from '../models/recorded/recording.ts';
-import { requireModels } from '../models/require-models.ts';
 import type { Process } from '../recipe/types.ts';
-import { goOnAsRecorded } from '../replay/go-on-as-recorded.ts';
-import { planReplay, type RecordedRun, readRecordedRun } from '../replay/read-recorded-run.ts';
-import { startRun } from '../session/start.ts';
 import type { RunResult } from '../session/summary.ts';
-import { readConfiguration } from './configuration.ts';
-import { driveSession } from './drive.ts';
+import { driveReplay } from './drive.ts';
 import { printResult, tell } from './output.ts';
 import { describeRecording, describeReplay } from './replay-text.ts';
 import { readConcurrency, requireCompleted } from './run.ts';
-import { type OpenStore, withStore } from './store.ts';
+import { withModels } from './store.ts';
 
-/** How a recording answers, as options say it. */
-export type RecordingOptions = { pace?: string; fill?: string };
-
-type ReplayOptions = RecordingOptions & {
+type Options = {
   out?: string;
   recipe?: string;
+  pace: string;
+  fill?: string;
   concurrency: string;
   data?: string;
   json?: boolean;
@@ -49,55 +42,45 @@ export function replayCommand(): Command {
     .option('-c, --concurrency <n>', 'answers at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
-    .action(async (folder: string, options: ReplayOptions) => {
+    .action(async (recorded: string, options: Options) => {
+      const { out, recipe, data, json } = options;
       const concurrency = readConcurrency(options.concurrency);
-      const recorded = await readRecordedRun(folder);
-      const recording = readRecordingOptions(recorded, options);
-      await requireFolder(options.out, null);
-      const config = { ...readConfiguration(), recording };
-      const { result, process } = await withStore(options.data, (store) =>
-        carryOutReplay(store, recorded, { ...options, concurrency, config }),
+      const replay = {
+        recorded,
+        recipe,
+        out,
+        pace: readPaceOption(options.pace),
+        fill: readFill(options.fill),
+      };
+      const { result, process } = await withModels(data, (dialectic) =>
+        carryOutReplay(dialectic, { ...replay, concurrency }),
       );
-      printResult(options.json === true, result, describeReplay(result, process, options.out));
+      printResult(json === true, result, describeReplay(result, process, out));
       requireCompleted(result);
     });
 }
 
 const usage = (why: string): DialecticError => new DialecticError('usage_invalid', `--${why}.`);
 
-export function readRecordingOptions(
-  { recording }: Pick<RecordedRun, 'recording'>,
-  { pace = DEFAULT_PACE, fill }: RecordingOptions,
-): RecordingConfig {
-  if (fill !== undefined && fill !== 'offline') throw usage(`fill takes offline, not "${fill}"`);
-  return { recording, pace: readPace(pace, usage), fill: fill ?? null };
-}
+export const readPaceOption = (text: string): number => readPace(text, usage);
 
-type CarryOut = {
-  readonly out?: string | undefined;
-  readonly recipe?: string | undefined;
-  readonly concurrency: number;
-  readonly config: ModelsConfig;
-};
+function readFill(text: string | undefined): 'offline' | undefined {
+  if (text === undefined || text === 'offline') return text;
+  throw usage(`fill takes offline, not "${text}"`);
+}
 
 /** What came of a replay, and the process that it followed. */
 type Replayed = { readonly result: RunResult; readonly process: Process };
 
 /** Starts a replay and works on it to where the recorded run ended. */
 export async function carryOutReplay(
-  store: OpenStore,
-  recorded: RecordedRun,
-  { out, recipe, concurrency, config }: CarryOut,
+  dialectic: Dialectic,
+  { concurrency, ...replay }: ReplayOptions & { readonly concurrency: number },
 ): Promise<Replayed> {
-  const { database, tenantId } = store;
-  const planned = await planReplay(recorded, recipe);
-  requireModels(planned.models, config);
-  for (const line of describeRecording(recorded, planned.process.name)) tell(line);
-  const { sessionId } = await startRun(database, tenantId, planned);
-  const drive = { sessionId, out, concurrency, config };
-  let result = await driveSession(store, drive);
-  while (await goOnAsRecorded(database, tenantId, sessionId, recorded)) {
-    result = await driveSession(store, drive);
-  }
-  return { result, process: planned.process };
+  const started = await dialectic.startReplay(replay);
+  for (const line of describeRecording(started, replay.recorded)) tell(line);
+  const { session } = started;
+  const result = await driveReplay(dialectic, session, { ...replay, concurrency });
+  const { process } = await dialectic.session(session);
+  return { result, process };
 }

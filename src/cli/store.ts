@@ -1,8 +1,6 @@
 import type { Dialectic } from '../api/dialectic.ts';
 import { type DialecticOptions, openDialectic } from '../api/open-dialectic.ts';
-import type { Database } from '../db/database.ts';
-import { locateStore, openDatabase } from '../db/open.ts';
-import { ensureLocalTenant } from '../db/tenants.ts';
+import { locateStore } from '../db/open.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { tell } from './output.ts';
 
@@ -45,22 +43,5 @@ async function withOptions<T>(
     return await work(dialectic);
   } finally {
     await dialectic.close();
-  }
-}
-
-/** An open store and whose it is on this machine. */
-export type OpenStore = { readonly database: Database; readonly tenantId: string };
-
-/** Opens the store as it is, for a command that plans its runs by itself. */
-export async function withStore<T>(
-  data: string | undefined,
-  work: (store: OpenStore) => Promise<T>,
-): Promise<T> {
-  const database = await openDatabase(locateStore(process.env, data));
-  try {
-    const { tenantId } = await ensureLocalTenant(database);
-    return await work({ database, tenantId });
-  } finally {
-    await database.close();
   }
 }

@@ -12,7 +12,8 @@ import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
 import { listTables, readTable } from './tables.ts';
 
-type Finding = { readonly check: string; readonly ok: boolean; readonly message: string };
+/** What one check found. */
+export type Finding = { readonly check: string; readonly ok: boolean; readonly message: string };
 
 const good = (check: string, message: string): Finding => ({ check, ok: true, message });
 const bad = (check: string, message: string): Finding => ({ check, ok: false, message });

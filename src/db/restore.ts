@@ -13,7 +13,7 @@ import { migrate } from './migrate.ts';
 import { listTables, readTable } from './tables.ts';
 
 /** What a restoration did, so that the loss can be stated. */
-type Restoration = {
+export type Restoration = {
   readonly backup: Backup;
   /** Where the files lie that were in its place; absent where there were none. */
   readonly kept?: string;

@@ -8,6 +8,15 @@ export type ErrorOptions = {
   readonly retryable?: boolean;
 };
 
+/** An error as JSON has it. */
+export type ErrorData = {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly action: string;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>>;
+};
+
 /** The one error class of the project: a stable code, a message for people, details for code. */
 export class DialecticError extends Error {
   readonly code: ErrorCode;
@@ -35,7 +44,7 @@ export class DialecticError extends Error {
     return ERROR_CODES[this.code].httpStatus;
   }
 
-  toJSON(): Record<string, unknown> {
+  toJSON(): ErrorData {
     return {
       code: this.code,
       message: this.message,

@@ -15,7 +15,7 @@ type ListedModel = {
 };
 
 /** How one provider stands: `reachable` is null where it was not asked. */
-type ListedProvider = {
+export type ListedProvider = {
   readonly provider: string;
   readonly configured: boolean;
   readonly reachable: boolean | null;

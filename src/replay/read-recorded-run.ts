@@ -5,6 +5,7 @@ import { constructPath, deconstructPath } from '../documents/paths.ts';
 import type { Recording } from '../models/recorded/recording.ts';
 import { explain, readTextFile, readTextFolder } from '../platform/folders.ts';
 import { configureProcess } from '../recipe/configure-process.ts';
+import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
@@ -27,7 +28,7 @@ export type RecordedRun = {
   readonly lastStages: ReadonlySet<string>;
   readonly recording: Recording;
   /** The recipe that it followed; null in folders of earlier releases. */
-  readonly process: Process | null;
+  readonly recipe: RecipeFiles | null;
 };
 
 /** Reads the folder that a run has left. */
@@ -58,7 +59,7 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
     stages: new Set(answers.flatMap((path) => stageOf(path))),
     lastStages: new Set(answers.flatMap((path) => stageOf(path, settings.session.iteration))),
     recording: readAnswers(folder, texts, models),
-    process: isOwn ? loadProcess(await readTextFolder(join(folder, recipe))) : null,
+    recipe: isOwn ? await readTextFolder(join(folder, recipe)) : null,
   };
 }
 
@@ -93,8 +94,8 @@ export async function planReplay(
 ): Promise<NewRun> {
   const { settings, brief, resources } = recorded;
   const { project, session, run, models, feedback } = settings;
-  const own = recipe === undefined ? recorded.process : null;
-  const process = own ?? (await configureRecipe(recorded, recipe));
+  const own = recipe === undefined ? recorded.recipe : null;
+  const process = own ? loadProcess(own) : await configureRecipe(recorded, recipe);
   return {
     name: project.name,
     domain: project.domain,

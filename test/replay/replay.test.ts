@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { LocalDialectic } from '../../src/api/dialectic.ts';
+import type { WorkEvent } from '../../src/api/work-on-run.ts';
 import { readHistory } from '../../src/estimate/read-history.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
+import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { RecordingConfig } from '../../src/models/recorded/recording.ts';
 import { requireModels } from '../../src/models/require-models.ts';
@@ -287,6 +291,28 @@ test('a replay says that a cost is unknown where its answers do not tell it', as
   expect(some.files.get('project_readme.md')).toMatch(
     /cost \$0\.[0-9]*[1-9][0-9]* to write when .* of that time, without those of unknown price\./,
   );
+});
+
+test('a program replays a run of several passes through the public API, as one stream', async () => {
+  const dialectic = new LocalDialectic({
+    ...place,
+    models: readModelsConfig({}),
+    jobs: DEFAULT_JOB_SETTINGS,
+    log: () => {},
+  });
+  const answers = { recorded: await save(recorded.files) };
+  const { session, ...started } = await dialectic.startReplay(answers);
+  const models = ['compatible/a', 'compatible/b'];
+  expect(started).toEqual({ project: 'Bread', models, process: NEW.process.name });
+  const events: WorkEvent[] = [];
+  for await (const event of dialectic.workOnReplay(session, answers)) events.push(event);
+  const rests = events.filter(({ kind }) => kind === 'run-rested');
+  expect(rests).toEqual([events.at(-1)]);
+  expect(rests).toMatchObject([{ result: { status: 'completed' } }]);
+  const stages = events.filter(({ kind }) => kind === 'stage-completed');
+  expect(stages).toHaveLength(2 * NEW.process.stages.length);
+  const files = new Map(Object.entries(await dialectic.files(session)));
+  expect(textsOf(files)).toEqual(textsOf(recorded.files));
 });
 
 test('a replay spends no tokens of a wallet, and tells those of the recorded run', async () => {

@@ -2,15 +2,28 @@ import { rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { driveSession } from '../../src/cli/drive.ts';
+import { LocalDialectic } from '../../src/api/dialectic.ts';
+import type { OpenedStore } from '../../src/api/store.ts';
+import { driveRun } from '../../src/cli/drive.ts';
+import { tell } from '../../src/cli/output.ts';
 import type { StoreLocation } from '../../src/db/open.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { startRun } from '../../src/session/start.ts';
+import type { RunResult } from '../../src/session/summary.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { answer, GOOD_TEXT } from '../security/answer-events.ts';
 import { fillDisk, mountSmallDisk, testWithDisk } from '../small-disk.ts';
 import { emptyDirectory, emptyStore, newTenant, openStore } from '../stores.ts';
+
+const drive = (
+  store: Pick<OpenedStore, 'database' | 'tenantId' | 'models'>,
+  sessionId: string,
+): Promise<RunResult> => {
+  const dialectic = new LocalDialectic({ ...store, jobs: DEFAULT_JOB_SETTINGS, log: tell });
+  return driveRun(dialectic, sessionId, { out: undefined, concurrency: 1 });
+};
 
 type Fault = { begin(): void; end(): Promise<void> };
 
@@ -70,9 +83,8 @@ async function runThrough(place: StoreLocation, fault: Fault): Promise<void> {
     return true;
   });
   onTestFinished(() => spy.mockRestore());
-  const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
-  const options = { sessionId, out: undefined, concurrency: 1, config };
-  const driving = driveSession({ database, tenantId }, options);
+  const models = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
+  const driving = drive({ database, tenantId, models }, sessionId);
   await vi.waitFor(
     () => {
       expect(said).toContain(`Session ${sessionId} waits for its store:`);
@@ -118,9 +130,8 @@ test('whatever ends a run names its session', async () => {
   const { tenantId } = await newTenant(database);
   await database.close();
   const sessionId = '01890000-0000-7000-8000-000000000000';
-  const config = readModelsConfig({});
-  const options = { sessionId, out: undefined, concurrency: 1, config };
-  await expect(driveSession({ database, tenantId }, options)).rejects.toMatchObject({
+  const models = readModelsConfig({});
+  await expect(drive({ database, tenantId, models }, sessionId)).rejects.toMatchObject({
     message: expect.stringContaining(`dialectic resume ${sessionId}`),
     details: { session: sessionId },
   });

@@ -1,0 +1,18 @@
+import { examineStore as examineLocation, type Finding } from '../db/doctor.ts';
+import { type Restoration, restoreStore } from '../db/restore.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { locate, type StoreOptions } from './open-dialectic.ts';
+
+/** Looks a store over without changing anything, as far as it can be opened. */
+export const examineStore = (options: StoreOptions = {}): Promise<readonly Finding[]> =>
+  examineLocation(locate(options));
+
+/** Puts the newest backup that opens in the place of an embedded store's database. */
+export function restoreBackup(options: StoreOptions = {}): Promise<Restoration> {
+  const location = locate(options);
+  if ('dataDirectory' in location) return restoreStore(location.dataDirectory);
+  throw new DialecticError(
+    'usage_invalid',
+    'Only an embedded store has backups of its own; use your server’s for DATABASE_URL.',
+  );
+}
