@@ -1,13 +1,18 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { runProgram } from '../src/cli/program.ts';
+import { afterTheFile } from './stores.ts';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 
 /** What a command leaves behind. */
 export type Ended = { code: number | null; stdout: string; stderr: string };
-/** Where a command runs, and what its environment has beside the tests' own. */
+/** Where a command runs (a folder that goes away), and what its environment has beside the tests'. */
 export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
 /** Two participants that write by rules: a run takes nobody unasked. */
@@ -22,7 +27,7 @@ let isBusy = false;
  */
 export async function runDialectic(
   parameters: readonly string[],
-  { cwd = process.cwd(), env = {} }: Place = {},
+  { cwd = elsewhere(), env = {} }: Place = {},
 ): Promise<Ended> {
   if (isBusy) throw new Error('another command has the streams of this process');
   isBusy = true;
@@ -49,6 +54,13 @@ export async function runDialectic(
   }
 }
 
+/** A run that names no folder makes one where it is started, which must not be the repository. */
+function elsewhere(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dialectic-'));
+  afterTheFile(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 const readExitCode = (): number => Number(process.exitCode ?? 0);
 
 function setEnvironment(values: Readonly<Record<string, string>>): () => void {
@@ -63,7 +75,10 @@ function setEnvironment(values: Readonly<Record<string, string>>): () => void {
 }
 
 /** Starts the program as a process of its own, as a user would; `ended` tells what it left behind. */
-export function spawnDialectic(parameters: readonly string[], { cwd, env }: Place = {}) {
+export function spawnDialectic(
+  parameters: readonly string[],
+  { cwd = elsewhere(), env }: Place = {},
+) {
   const child = spawn(process.execPath, [main, ...parameters], {
     env: { ...process.env, DATABASE_URL: '', ...env },
     cwd,

@@ -19,7 +19,8 @@ export async function carryArguments(
   given: readonly unknown[],
 ): Promise<CarriedArguments> {
   const args = given.slice(0, given.findLastIndex((one) => one !== undefined) + 1);
-  if (method === 'export' && typeof args[1] === 'string') args[1] = resolve(args[1]);
+  const isFolder = method === 'export' || method === 'updateFolder';
+  if (isFolder && typeof args[1] === 'string') args[1] = resolve(args[1]);
   const { signalAt } = METHODS[method];
   let signal: AbortSignal | undefined;
   for (const [at, value] of args.entries()) {

@@ -180,7 +180,15 @@ export class LocalDialectic {
     });
   }
 
-  /** Writes the folder; with none it only returns the result. */
+  /**
+   * Brings the folder that a session remembers up to date; a folder that is named becomes the
+   * session's. What keeps it from being written stands in the result.
+   */
+  updateFolder(session: string, folder?: string): Promise<RunResult> {
+    return steer.update(this.#store, session, folder);
+  }
+
+  /** Writes a folder beside the one that the session keeps; with none it only returns the result. */
   export(session: string, folder: string | undefined): Promise<RunResult> {
     const { database, tenantId } = this.#store;
     return writeFolder(database, tenantId, session, folder);

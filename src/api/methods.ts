@@ -59,6 +59,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   result: CALL,
   document: CALL,
   files: CALL,
+  updateFolder: CALL,
   export: CALL,
   costs: CALL,
   waits: CALL,

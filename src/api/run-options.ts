@@ -43,7 +43,7 @@ export type RunOptions = {
   readonly projectOverlay?: Overlay | undefined;
   /** The run pauses before it would spend more. */
   readonly budget?: RunBudget | undefined;
-  /** The folder that the run will be written to: refused now rather than after the first stage. */
+  /** The folder that the run is written to, remembered with it and refused before it starts. */
   readonly out?: string | undefined;
 };
 

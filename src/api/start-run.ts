@@ -1,10 +1,11 @@
-import { requireFolder } from '../documents/owned-folder.ts';
+import { claimFolder, requireFolder } from '../documents/owned-folder.ts';
 import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import type { Estimate } from '../estimate/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { requireModels } from '../models/require-models.ts';
 import { placeRun } from '../session/project.ts';
 import { startRun as startSession } from '../session/start.ts';
+import { rememberFolder } from '../session/write-folder.ts';
 import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
 import { prepareRun, type RunOptions } from './run-options.ts';
 import type { Store } from './store.ts';
@@ -37,7 +38,11 @@ export async function startRun(store: Store, options: RunOptions): Promise<Start
   const started = await startSession(database, tenantId, {
     ...run,
     // In the same transaction: no call may be made before the caps hold.
-    alsoWrite: (tx, { sessionId }) => setSessionBudgets(tx, sessionId, budgets),
+    alsoWrite: async (tx, { sessionId }) => {
+      await setSessionBudgets(tx, sessionId, budgets);
+      if (options.out) await rememberFolder(tx, sessionId, options.out);
+    },
   });
+  if (options.out) await claimFolder(options.out, started.projectId);
   return { session: started.sessionId, project: started.projectId };
 }

@@ -6,6 +6,8 @@ import { chooseLaneByHand } from '../session/converge.ts';
 import { readSession } from '../session/read.ts';
 import { findOwedStage } from '../session/reopen-stage.ts';
 import { resumeRun } from '../session/resume.ts';
+import type { RunResult } from '../session/summary.ts';
+import { takeFolder, updateFolder } from '../session/write-folder.ts';
 import { approveSpending } from '../wallet/ledger.ts';
 import { type RunBudget, readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
 import type { Store } from './store.ts';
@@ -14,7 +16,7 @@ import type { Store } from './store.ts';
 export type GoOnOptions = {
   /** Replaces the caps of the run; what it has spent counts. */
   readonly budget?: RunBudget | undefined;
-  /** The folder that will be written: refused before anything changes. */
+  /** The folder to write from now on: refused before anything changes. */
   readonly out?: string | undefined;
 };
 
@@ -36,35 +38,57 @@ export async function setRunBudget(store: Store, sessionId: string, budget: RunB
   });
 }
 
-async function prepare(store: Store, sessionId: string, { budget = {}, out }: GoOnOptions) {
-  const { database, tenantId } = store;
-  if (out !== undefined) {
-    const { projectId } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
-    await requireFolder(out, projectId);
-  }
+/** Checks folder and budget, sets the caps, lets the session go on and moves its folder. */
+async function goOn(
+  store: Store,
+  sessionId: string,
+  { budget = {}, out }: GoOnOptions,
+  begin: () => Promise<void>,
+): Promise<void> {
+  await requireFolderOf(store, sessionId, out);
   await setRunBudget(store, sessionId, budget);
+  await begin();
+  await moveFolder(store, sessionId, out);
+}
+
+async function requireFolderOf({ database, tenantId }: Store, sessionId: string, out?: string) {
+  if (out === undefined) return;
+  const { projectId } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+  await requireFolder(out, projectId);
+}
+
+async function moveFolder({ database, tenantId }: Store, sessionId: string, out?: string) {
+  if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
+}
+
+/** Brings the folder of a session up to date; one that is named becomes the session's. */
+export async function update(store: Store, sessionId: string, out?: string): Promise<RunResult> {
+  await requireFolderOf(store, sessionId, out);
+  await moveFolder(store, sessionId, out);
+  return updateFolder(store.database, store.tenantId, sessionId);
 }
 
 /** Goes on with a session that was stopped, failed or paused; approves spending that waits for it. */
 export async function resume(store: Store, sessionId: string, options: ResumeOptions) {
   const { database, tenantId } = store;
-  await prepare(store, sessionId, options);
   const write = (work: (tx: Transaction) => Promise<void>) => database.asTenant(tenantId, work);
-  await write((tx) => approveSpending(tx, sessionId));
-  await resumeRun(database, tenantId, sessionId, { until: options.until ?? null });
-  if (options.now) await write((tx) => endWaits(tx, sessionId));
+  await goOn(store, sessionId, options, async () => {
+    await write((tx) => approveSpending(tx, sessionId));
+    await resumeRun(database, tenantId, sessionId, { until: options.until ?? null });
+    if (options.now) await write((tx) => endWaits(tx, sessionId));
+  });
 }
 
 /** Lets the next stage of a session begin. */
 export async function approve(store: Store, sessionId: string, options: GoOnOptions) {
-  await prepare(store, sessionId, options);
-  await approveStage(store.database, store.tenantId, sessionId);
+  const { database, tenantId } = store;
+  await goOn(store, sessionId, options, () => approveStage(database, tenantId, sessionId));
 }
 
 /** Begins another pass over a finished session. */
 export async function iterate(store: Store, sessionId: string, options: GoOnOptions) {
-  await prepare(store, sessionId, options);
-  await iterateSession(store.database, store.tenantId, sessionId);
+  const { database, tenantId } = store;
+  await goOn(store, sessionId, options, () => iterateSession(database, tenantId, sessionId));
 }
 
 /** The lane that the results follow, and the stage that it has not written, if any. */

@@ -1,13 +1,11 @@
-import { claimFolder } from '../documents/owned-folder.ts';
-import { toDialecticError } from '../errors/errors.ts';
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
-import { isPassing } from '../jobs/retry-commit.ts';
 import { Worker } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
-import { writeFolder } from '../session/write-folder.ts';
+import { takeFolder, updateFolder } from '../session/write-folder.ts';
+import { type FolderEvent, FolderOfRun } from './folder-of-run.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { requireOpen, type Store } from './store.ts';
 
@@ -16,11 +14,13 @@ export type WorkEvent =
   | RunEvent
   /** The session rests, and these calls under way are waited for; the signal cuts them off. */
   | { readonly kind: 'calls-finishing'; readonly calls: number }
+  /** The folder of the session could not be written; the run goes on, and the store keeps all. */
+  | FolderEvent
   /** The last one: nothing of the run is under way in this process any more. */
   | { readonly kind: 'run-rested'; readonly result: RunResult };
 
 export type WorkOptions = WatchOptions & {
-  /** The folder to write whenever a stage has ended, and at the end. */
+  /** The folder to write from now on; the one that the session remembers where absent. */
   readonly out?: string | undefined;
   /** How many calls are made at a time; 4 where absent. */
   readonly concurrency?: number | undefined;
@@ -77,19 +77,18 @@ export async function* workOnRun(
   { out, concurrency = 4, after, signal = NEVER }: WorkOptions,
 ): AsyncGenerator<WorkEvent, void, void> {
   const { database, tenantId } = store;
-  const write = (): Promise<RunResult> => writeFolder(database, tenantId, sessionId, out);
-  // From now on, what others put into the folder meanwhile does not stop the run.
-  if (out) await claimFolder(out, await projectOf(store, sessionId));
+  if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
+  const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+  const update = (): Promise<RunResult> => updateFolder(database, tenantId, sessionId);
+  const folder = session.folder === null ? null : new FolderOfRun(update);
   const worker = createWorker(store, concurrency, sessionId);
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
   try {
-    let isDue = false;
     for await (const event of followRun(store, sessionId, { after, signal })) {
       yield event;
-      isDue ||= STAGE_ENDS.has(event.kind);
-      if (out && isDue && event.kind === 'caught-up') isDue = !(await isWritten(write));
+      if (folder) yield* await folder.hear(event);
     }
     isLeft = signal.aborted;
     if (!isLeft && worker.running > 0) yield { kind: 'calls-finishing', calls: worker.running };
@@ -100,25 +99,5 @@ export async function* workOnRun(
     // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
     await (isLeft ? worker.stop(STOP_MS) : worker.stop(LONGEST_CALL_MS, signal));
   }
-  yield { kind: 'run-rested', result: await write() };
+  yield { kind: 'run-rested', result: await update() };
 }
-
-const STAGE_ENDS: ReadonlySet<string> = new Set([
-  'stage-completed',
-  'stage-failed',
-  'stage-cancelled',
-]);
-
-/** Whether the folder could be written; while the store is away it is put off. */
-async function isWritten(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (thrown) {
-    if (isPassing(toDialecticError(thrown))) return false;
-    throw thrown;
-  }
-}
-
-const projectOf = ({ database, tenantId }: Store, sessionId: string): Promise<string> =>
-  database.asTenant(tenantId, async (tx) => (await readSession(tx, sessionId)).projectId);

@@ -37,8 +37,16 @@ function decode(bytes: Buffer): string | undefined {
 export async function readBrief(path: string): Promise<{ name: string; brief: string }> {
   const brief = await readText(path, 'brief');
   if (brief.trim() === '') throw new DialecticError('usage_invalid', 'The brief is empty.');
-  const name = path === '-' ? 'brief' : basename(path, extname(path));
-  return { name, brief };
+  return { name: path === '-' ? titleOf(brief) : basename(path, extname(path)), brief };
+}
+
+const TITLE_WORDS = 6;
+
+/** The first words of a text, without the signs of a heading, for a brief that is no file. */
+function titleOf(text: string): string {
+  const line = text.split('\n').find((one) => /[\p{L}\p{N}]/u.test(one)) ?? '';
+  const words = line.replace(/^[^\p{L}\p{N}]+/u, '').split(/\s+/);
+  return words.slice(0, TITLE_WORDS).join(' ').replace(/\W+$/u, '') || 'brief';
 }
 
 /** `kind=FILE`, as --resource takes it. */

@@ -6,7 +6,7 @@ import type { RunResult } from '../session/summary.ts';
 import { namingSession } from './name-session.ts';
 import { showRun } from './screen/show-run.ts';
 
-type DriveOptions = { readonly out: string | undefined; readonly concurrency: number };
+type DriveOptions = { readonly out?: string | undefined; readonly concurrency: number };
 
 /**
  * Works on a session in this process until it rests: done, failed, waiting for a person, paused or

@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { describeVote } from '../session/choice-text.ts';
 import { describeStanding } from '../session/standing.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
+import { showPath } from './plan-folder.ts';
 import { describeDegraded } from './run.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -54,11 +57,14 @@ export function showCommand(verb: 'show' | 'export'): Command {
     .argument('[session]', 'its id or the end of it (default: the newest)')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON');
-  if (verb === 'export') command.requiredOption('-o, --out <dir>', 'the folder to write');
+  if (verb === 'export') {
+    command.option('-o, --out <dir>', "another folder (default: the session's own)");
+  }
   return command.action((session: string | undefined, options: Options) =>
     withDialectic(options.data, async (dialectic) => {
-      const { id } = await findSession(dialectic, session);
-      const result = await dialectic.export(id, options.out);
+      const { id, folder } = await findSession(dialectic, session);
+      const out = verb === 'export' ? requireOut(id, options.out ?? folder) : undefined;
+      const result = await dialectic.export(id, out);
       const notices = await dialectic.notices();
       const own = notices.filter((notice) => notice.topic === `session/${id}`);
       printResult(options.json === true, { ...result, notices: own }, [
@@ -71,8 +77,16 @@ export function showCommand(verb: 'show' | 'export'): Command {
         ...(result.vote && result.chosen ? describeVote(result.vote) : []),
         ...describeDegraded(result),
         ...own.map((notice) => `! ${notice.message}`),
+        ...(out === undefined ? [] : [`Written to ${showPath(resolve(out))}`]),
         ...mentionNotices(notices),
       ]);
     }),
   );
+}
+
+/** Where an export goes: a session that was started without a folder has none of its own. */
+function requireOut(id: string, out: string | null): string {
+  if (out !== null) return out;
+  const message = `Session ${id} has no folder yet; name one: dialectic export ${id} -o DIR`;
+  throw new DialecticError('usage_invalid', message);
 }

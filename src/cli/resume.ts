@@ -39,7 +39,7 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
   return addPreflightOption(addBudgetOptions(new Command(verb)))
     .description(description)
     .argument('[session]', 'its id or the end of it (default: the newest)')
-    .option('-o, --out <dir>', 'the folder to write')
+    .option('-o, --out <dir>', "the folder to write from now on (default: the session's)")
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
@@ -51,7 +51,7 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
         if (options.preflight !== false) tellChecks(await checkLanes(dialectic, id));
         const goOn: ResumeOptions = { out, until, now, budget: budgetOf(options) };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
-        report(await driveRun(dialectic, id, { out, concurrency }), options);
+        report(await driveRun(dialectic, id, { concurrency }), options);
       });
     });
 }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import type { NewAnswer } from '../api/data.ts';
+import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { FeedbackReading } from '../session/feedback.ts';
+import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -11,11 +13,13 @@ type Options = {
   json?: boolean;
   session?: string;
   document?: string;
+  out?: string;
 };
 
 const withCommon = (command: Command): Command =>
   command
     .option('-s, --session <id>', 'its id or the end of it (default: the newest)')
+    .option('-o, --out <dir>', "the folder to write from now on (default: the session's)")
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON');
 
@@ -50,25 +54,38 @@ export function answerCommand(): Command {
 async function answer(wanted: NewAnswer, options: Options): Promise<void> {
   await withDialectic(options.data, async (dialectic) => {
     const { id, iteration } = await findSession(dialectic, options.session);
-    const result = await dialectic.answer(id, wanted);
-    const lines = result.given.map(({ readBy }) => describeReading(readBy, iteration));
-    printResult(options.json === true, result, [`Answered: ${result.text}`, ...lines]);
+    const given = await dialectic.answer(id, wanted);
+    const lines = given.given.map(({ readBy }) => describeReading(readBy, iteration));
+    await conclude(dialectic, given, [`Answered: ${given.text}`, ...lines], options);
   });
 }
 
 async function give(stage: string, text: string, options: Options): Promise<void> {
   await withDialectic(options.data, async (dialectic) => {
     const { id, iteration } = await findSession(dialectic, options.session);
-    const result = await dialectic.feedback(id, { stage, text, document: options.document });
-    printResult(options.json === true, result, [describeReading(result.readBy, iteration)]);
+    const given = await dialectic.feedback(id, { stage, text, document: options.document });
+    await conclude(dialectic, given, [describeReading(given.readBy, iteration)], options);
   });
+}
+
+/** Brings the folder up to date, and prints what was noted, the folder and the command that goes on. */
+async function conclude(
+  dialectic: Dialectic,
+  given: { readonly session: string },
+  lines: readonly string[],
+  { json, out }: Options,
+): Promise<void> {
+  const result = await dialectic.updateFolder(given.session, out);
+  const { folder, folderProblem } = result;
+  const value = { ...given, folder, folderProblem };
+  printResult(json === true, value, [...lines, ...describeNext(result)]);
 }
 
 /** Where it will be read, and the command that gets there. */
 function describeReading({ stage, iteration, steps }: FeedbackReading, current: number): string {
   const count = steps.length === 1 ? '1 step reads' : `${steps.length} steps read`;
   const where = `Noted: ${count} it in stage ${stage} of pass ${iteration}`;
-  return iteration > current ? `${where}. Start that pass with: dialectic iterate` : `${where}.`;
+  return iteration > current ? `${where}, which the next pass begins.` : `${where}.`;
 }
 
 /** `dialectic choose`: the lane that the results follow. */
@@ -82,17 +99,13 @@ export function chooseCommand(): Command {
       }
       await withDialectic(options.data, async (dialectic) => {
         const { id } = await findSession(dialectic, options.session);
-        const result = await dialectic.choose(id, Number(lane));
-        const { owedStage: owed } = result;
-        printResult(options.json === true, result, [
-          `The results follow lane ${lane}. Write them with: dialectic export`,
-          ...(owed === null
-            ? []
-            : [
-                `Lane ${lane} has not written the stage ${owed}, another lane did. ` +
-                  `Let it write its own with: dialectic resume ${id} -o FOLDER`,
-              ]),
-        ]);
+        const choice = await dialectic.choose(id, Number(lane));
+        const { owedStage: owed } = choice;
+        const owes =
+          `Lane ${lane} has not written the stage ${owed}, another lane did. ` +
+          `Let it write its own with: dialectic resume ${id}`;
+        const lines = [`The results follow lane ${lane}.`, ...(owed === null ? [] : [owes])];
+        await conclude(dialectic, choice, lines, options);
       });
     });
 }

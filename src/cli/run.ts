@@ -1,7 +1,8 @@
 import { Command } from 'commander';
+import type { Dialectic } from '../api/dialectic.ts';
 import type { RunOptions } from '../api/run-options.ts';
 import { checkRun } from '../api/start-run.ts';
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
@@ -9,7 +10,7 @@ import type { RunResult } from '../session/summary.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { findConsent } from './confirm.ts';
+import { type Consent, findConsent } from './confirm.ts';
 import { driveRun } from './drive.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
@@ -20,8 +21,10 @@ import {
   PROCESS_HELP,
   prepareRun,
 } from './new-run.ts';
+import { describeFolder, describeNext } from './next-step.ts';
 import { printResult, tell } from './output.ts';
 import { nameParticipants } from './participants.ts';
+import { choosePlanFolder, showPath } from './plan-folder.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { withModels } from './store.ts';
 
@@ -43,7 +46,7 @@ export function runCommand(): Command {
     .description('let models debate a brief and write the folder of documents')
     .argument('[brief]', "a text file, or - for standard input (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
-    .option('-o, --out <dir>', 'the folder to write')
+    .option('-o, --out <dir>', 'the folder to write (default: NAME-plan in this folder)')
     .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')
     .option('--approve <when>', 'stage: wait for `dialectic approve` after every stage', 'none')
@@ -80,7 +83,7 @@ async function run(
 
 type CarryOutOptions = BudgetOptions &
   PreflightOptions &
-  Pick<RunCommandOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data'> &
+  Pick<RunCommandOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data' | 'yes'> &
   Pick<RunOptions, 'approve'>;
 
 /**
@@ -92,28 +95,45 @@ export async function carryOut(
   options: CarryOutOptions,
   terminal: Terminal | null = null,
 ): Promise<RunResult & { readonly estimate: Estimate }> {
-  const { out, approve, allowDegraded, data } = options;
+  const { approve, allowDegraded, data } = options;
   const concurrency = readConcurrency(options.concurrency);
-  const { models } = prepared;
-  const run = { ...prepared, out, approve, allowDegraded, budget: budgetOf(options) };
+  const { models, project, name = 'brief' } = prepared;
+  const checked = { ...prepared, approve, allowDegraded, budget: budgetOf(options) };
   // What is refused here leaves no new store behind.
   const configuration = readConfiguration();
-  await checkRun(run, configuration);
+  await checkRun(checked, configuration);
+  const consent: Consent = options.yes ? 'given' : terminal;
+  const place = { out: options.out, name, owner: null, consent };
+  const free = project === undefined ? await choosePlanFolder(place) : undefined;
   if (options.preflight !== false) tellChecks(await preflightModels(models, configuration));
   if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   return withModels(data, async (dialectic) => {
+    const owner = project === undefined ? null : await findOwner(dialectic, project);
+    const out = free ?? (await choosePlanFolder({ ...place, owner }));
+    const run = { ...checked, out };
     const { session } = await dialectic.start(run);
     const estimate = await dialectic.estimate(run);
     tell(summariseEstimate(estimate));
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
-    let result = await driveRun(dialectic, session, { out, concurrency });
+    tell(`The documents go to ${showPath(out)}`);
+    let result = await driveRun(dialectic, session, { concurrency });
     const isAsked = terminal !== null && isAsking(result);
     if (isAsked && (await askQuestions(dialectic, session, terminal))) {
-      result = await driveRun(dialectic, session, { out, concurrency });
+      result = await driveRun(dialectic, session, { concurrency });
     }
     return { ...result, estimate };
   });
+}
+
+/** The id of a project that exists; null for a name that the run will give to a new one. */
+async function findOwner(dialectic: Dialectic, project: string): Promise<string | null> {
+  try {
+    return (await dialectic.project(project)).id;
+  } catch (thrown) {
+    if (toDialecticError(thrown).code === 'not_found') return null;
+    throw thrown;
+  }
 }
 
 export function readConcurrency(text: string): number {
@@ -130,9 +150,16 @@ export function report(
   result: RunResult & { estimate?: Estimate },
   options: { json?: boolean; out?: string },
 ): void {
-  printResult(options.json === true, result, describe(result, options.out));
-  if (!isAsking(result)) requireCompleted(result);
+  printResult(options.json === true, result, describe(result));
+  if (!isAtRest(result)) requireCompleted(result);
+  if (options.out === undefined || result.folderProblem === null) return;
+  const details = { session: result.session, folder: result.folder };
+  throw new DialecticError('folder_unusable', result.folderProblem, { details });
 }
+
+/** Whether it came as far as it was asked to; else an error tells why it did not, and what helps. */
+const isAtRest = (result: RunResult): boolean =>
+  result.status === 'completed' || result.awaiting?.reason === 'until' || isAsking(result);
 
 /** Throws for a run that rests before its end, with the command that goes on. */
 export function requireCompleted(result: RunResult): void {
@@ -159,7 +186,7 @@ export const describeDegraded = ({ missingText }: RunResult): string[] =>
     ? []
     : ['Degraded: the run went on without', ...missingText.map((line) => `  ${line}`)];
 
-function describe(result: RunResult, out: string | undefined): string[] {
+function describe(result: RunResult): string[] {
   const { usage, chosen, awaiting } = result;
   const stopped = awaiting?.reason === 'until';
   const standing = isAsking(result) ? 'waiting for answers' : result.status;
@@ -171,14 +198,6 @@ function describe(result: RunResult, out: string | undefined): string[] {
       `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
     ...describeDegraded(result),
     ...(chosen ? [chosen.text] : []),
-    ...(out ? [`Open ${out}/project_readme.md`] : []),
-    ...(stopped ? [`Go on with: dialectic resume ${result.session}`] : []),
-    ...(isAsking(result) ? describeAsking(result) : []),
+    ...(isAtRest(result) ? describeNext(result) : describeFolder(result)),
   ];
 }
-
-const describeAsking = ({ session, awaiting }: RunResult): string[] => [
-  `${awaiting!.openQuestions} questions are open. List them with: dialectic questions ${session}`,
-  `Answer one with: dialectic answer NUMBER ANSWER -s ${session}`,
-  `Go on with: dialectic approve ${session} (what stays open is assumed as its question says)`,
-];

@@ -1,29 +1,22 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
+import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { withDialectic } from './store.ts';
 
 /** `dialectic pause`: nothing new of a session starts; calls in flight finish and are saved. */
 export function pauseCommand(): Command {
   const description = 'let calls in flight finish and start nothing new';
-  return stopCommand('pause', description, (id) => `Paused. Go on with: dialectic resume ${id}`);
+  return stopCommand('pause', description, 'Paused.');
 }
 
 /** `dialectic cancel`: ends a session for good and aborts its calls. */
 export function cancelCommand(): Command {
   const description = 'end a session for good and abort its calls';
-  return stopCommand(
-    'cancel',
-    description,
-    (id) => `Cancelled. What was written is kept: dialectic export ${id} -o DIR`,
-  );
+  return stopCommand('cancel', description, 'Cancelled. What was written is kept.');
 }
 
-function stopCommand(
-  verb: 'pause' | 'cancel',
-  description: string,
-  describe: (sessionId: string) => string,
-): Command {
+function stopCommand(verb: 'pause' | 'cancel', description: string, done: string): Command {
   return new Command(verb)
     .description(description)
     .argument('<session>', 'its id or the end of it')
@@ -33,7 +26,10 @@ function stopCommand(
       withDialectic(options.data, async (dialectic: Dialectic) => {
         const { id } = await dialectic.find(wanted);
         const { status, gates } = await dialectic[verb](id);
-        printResult(options.json === true, { session: id, status, gates }, [describe(id)]);
+        const result = await dialectic.updateFolder(id);
+        const { folder, folderProblem } = result;
+        const value = { session: id, status, gates, folder, folderProblem };
+        printResult(options.json === true, value, [done, ...describeNext(result)]);
       }),
     );
 }

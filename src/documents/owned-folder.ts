@@ -1,5 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
@@ -23,15 +23,27 @@ const LEFT_BY_SYSTEM = '.DS_Store';
 
 /**
  * Makes sure that a folder can be written before anything is spent on what goes into it: it is
- * empty, does not exist yet, or is the owner's already. No owner = one that is yet to be made.
+ * empty, does not exist yet, or is the owner's already. No owner = one that is yet to be made. What
+ * did not exist does not exist afterwards either: the run may still be refused for another reason.
  */
 export async function requireFolder(out: string | undefined, owner: string | null): Promise<void> {
   if (!out) return;
   await readOwned(out, owner);
-  await makeFolder(out);
+  const made = await makeFolder(out);
   const probe = join(out, `${PARTIAL_PREFIX}${newId()}`);
   await writeTextFile(probe, '');
   await rm(probe, { force: true });
+  if (made !== undefined) await removeEmpty(resolve(out), made);
+}
+
+/** Removes a folder and those above it up to the first that was made, as long as they are empty. */
+async function removeEmpty(folder: string, first: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch {
+    return; // somebody has put something there since
+  }
+  if (folder !== first && folder !== dirname(folder)) await removeEmpty(dirname(folder), first);
 }
 
 /** Notes whose the folder is, so that what others put there later does not count against it. */
@@ -78,17 +90,20 @@ async function readOwned(out: string, owner: string | null): Promise<readonly st
   });
   const claim = names.includes(CLAIM) ? await readClaim(out) : null;
   if (claim !== null && claim.owner === owner) return claim.files;
-  if (claim !== null) throw occupied(out, 'was written for another project');
+  if (claim !== null) throw occupied(out, 'was written for another project', 'project');
   const others = names.filter(
     (name) => name !== LEFT_BY_SYSTEM && !name.startsWith(PARTIAL_PREFIX),
   );
   if (others.length === 0) return [];
   const more = others.length > 1 ? ` and ${others.length - 1} more` : '';
-  throw occupied(out, `holds ${others[0]}${more}`);
+  throw occupied(out, `holds ${others[0]}${more}`, 'files');
 }
 
-const occupied = (out: string, why: string): DialecticError =>
-  new DialecticError('folder_occupied', `${out} ${why}; name another folder with --out.`);
+/** `holds` tells programs whether the folder is of another project, or holds files of people. */
+const occupied = (out: string, why: string, holds?: 'project' | 'files'): DialecticError =>
+  new DialecticError('folder_occupied', `${out} ${why}; name another folder with --out.`, {
+    details: holds === undefined ? {} : { folder: out, why, holds },
+  });
 
 /** A damaged list, or one without an owner, claims no file. */
 async function readClaim(out: string): Promise<Claim | null> {
@@ -134,9 +149,10 @@ function isShownAsCurrent(path: string): boolean {
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
+/** Makes a folder and those above it; returns the first that did not exist. */
+async function makeFolder(folder: string): Promise<string | undefined> {
   try {
-    await mkdir(folder, { recursive: true });
+    return await mkdir(folder, { recursive: true });
   } catch (cause) {
     const message = `Cannot write to ${folder}: ${messageOf(cause)}`;
     throw new DialecticError('folder_unusable', message, { cause });

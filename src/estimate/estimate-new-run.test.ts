@@ -26,7 +26,7 @@ async function finish(database: Database, tenantId: string) {
   const { sessionId } = await startRun(database, tenantId, run);
   const read = async () =>
     database.asTenant(tenantId, async (tx) =>
-      summarise(tx, await readSession(tx, sessionId), { documents: [], missing: [] }, undefined),
+      summarise(tx, await readSession(tx, sessionId), { documents: [], missing: [] }),
     );
   const handlers = createHandlers({ database, provider: createModelProvider(config), config });
   await withWorker(database, handlers, () =>

@@ -19,6 +19,8 @@ export type ListedSession = {
   readonly createdAt: Date;
   /** Whether it is dated after now: it was made by a clock that was ahead. */
   readonly ahead: boolean;
+  /** The folder that it is written to; null where none was named. */
+  readonly folder: string | null;
 };
 
 /**
@@ -35,7 +37,8 @@ export const listSessions = (tx: Transaction, all = false): Promise<ListedSessio
          order by ordinal) as models,
        (select count(*) from model_calls c where c.tenant_id = s.tenant_id
          and c.session_id = s.id) as calls,
-       s.created_at as "createdAt", s.created_at > app_now() + interval '1 minute' as ahead
+       s.created_at as "createdAt", s.created_at > app_now() + interval '1 minute' as ahead,
+       s.folder
      from sessions s
      join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
      join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash

@@ -34,6 +34,8 @@ export type SessionView = {
   readonly process: Process;
   readonly lanes: readonly SessionLane[];
   readonly overlay: Overlay | null;
+  /** The folder that it is written to, on the machine that named it; null where none was named. */
+  readonly folder: string | null;
 };
 
 type SessionRow = {
@@ -52,12 +54,13 @@ type SessionRow = {
   chosen_by: SessionView['chosenBy'];
   vote: Vote | null;
   recipe_hash: string;
+  folder: string | null;
 };
 
 export async function readSession(tx: Transaction, id: string): Promise<SessionView> {
   const [row] = await tx.query<SessionRow>(
     `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
-       writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash
+       writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash, folder
      from sessions where id = $1 and recipe_hash is not null`,
     [id],
   );
@@ -84,6 +87,7 @@ export async function readSession(tx: Transaction, id: string): Promise<SessionV
     process: await loadRecipe(tx, row.recipe_hash),
     lanes,
     overlay: row.overlay,
+    folder: row.folder,
   };
 }
 

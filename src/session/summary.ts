@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Transaction } from '../db/database.ts';
 import type { Loss } from '../planning/types.ts';
 import { lastStage } from './advance.ts';
@@ -69,13 +68,16 @@ export type RunResult = {
   /** The same in sentences. */
   readonly missingText: readonly string[];
   readonly failures: readonly string[];
+  /** The folder that the session is written to; null where none was named. */
+  readonly folder: string | null;
+  /** Why that folder is not up to date; null where it is, and where nothing was to be written. */
+  readonly folderProblem: string | null;
 };
 
 export async function summarise(
   tx: Transaction,
   session: SessionView,
   { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
-  folder: string | undefined,
 ): Promise<RunResult> {
   const usage = await readUsage(tx, session);
   const failures = await tx.query<{ message: string }>(
@@ -86,7 +88,6 @@ export async function summarise(
        and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
     [session.id],
   );
-  const place = (path: string): string => (folder ? join(folder, path) : path);
   return {
     session: session.id,
     status: session.status,
@@ -108,8 +109,8 @@ export async function summarise(
       model: document.lane.model,
       lane: document.lane.ordinal,
       version: document.version,
-      path: document.path && place(document.path),
-      dataPath: place(document.dataPath),
+      path: document.path,
+      dataPath: document.dataPath,
       costUsd: document.costUsd,
       degraded: document.missing.length > 0,
     })),
@@ -126,6 +127,8 @@ export async function summarise(
     missing,
     missingText: describeMissing(session, missing),
     failures: failures.map(({ message }) => message),
+    folder: session.folder,
+    folderProblem: null,
   };
 }
 

@@ -1,12 +1,23 @@
-import type { Database } from '../db/database.ts';
-import { writeOwned } from '../documents/owned-folder.ts';
+import { join, resolve } from 'node:path';
+import type { Database, Transaction } from '../db/database.ts';
+import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
+import { DialecticError, messageOf } from '../errors/errors.ts';
+import { lookAt } from '../platform/safe-writes.ts';
 import { exportSession } from './export.ts';
 import { readSession } from './read.ts';
 import { type RunResult, summarise } from './summary.ts';
 
+/** What a session has made so far, ready to be written. */
+type Exported = {
+  readonly files: ReadonlyMap<string, string>;
+  readonly result: RunResult;
+  readonly projectId: string;
+};
+
 /**
  * Sums a session up and, where a folder is named, writes there what it has made so far; files of an
- * earlier export are replaced, and taken away if gone.
+ * earlier export are replaced, and taken away if gone. A session that remembers no folder, or one that
+ * is gone, remembers this one from then on.
  */
 export async function writeFolder(
   database: Database,
@@ -14,12 +25,121 @@ export async function writeFolder(
   sessionId: string,
   out: string | undefined,
 ): Promise<RunResult> {
-  const { files, result, projectId } = await database.asTenant(tenantId, async (tx) => {
-    const session = await readSession(tx, sessionId);
-    const exported = await exportSession(tx, session);
-    const summary = await summarise(tx, session, exported, out);
-    return { files: exported.files, result: summary, projectId: session.projectId };
+  if (!out) {
+    return (await database.asTenant(tenantId, (tx) => readExport(tx, sessionId))).result;
+  }
+  const result = await exportAlone(database, tenantId, sessionId, async (exported) => {
+    await writeOwned(out, exported.projectId, exported.files);
+    return exported.result;
   });
-  if (out) await writeOwned(out, projectId, files);
-  return result;
+  const { folder } = result;
+  if (folder !== null && (await lookAt(folder)) !== null) return placeDocuments(result, out);
+  const kept = await database.asTenant(tenantId, (tx) => rememberFolder(tx, sessionId, out));
+  return placeDocuments({ ...result, folder: kept }, out);
 }
+
+/**
+ * Sums a session up and brings the folder that it remembers up to date. A folder that cannot be
+ * written never fails the run: the store holds everything, and the result says what is wrong. One
+ * that is gone is not made again, since it may have been moved, or stand on another machine.
+ */
+export function updateFolder(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+): Promise<RunResult> {
+  return exportAlone(database, tenantId, sessionId, async ({ files, result, projectId }) => {
+    const { folder } = result;
+    if (folder === null) return result;
+    try {
+      if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
+      await writeOwned(folder, projectId, files);
+    } catch (thrown) {
+      return { ...result, folderProblem: messageOf(thrown) };
+    }
+    return placeDocuments(result, folder);
+  });
+}
+
+/** Makes a folder the session's; what others put into it from now on does not stop the run. */
+export async function takeFolder(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+  out: string,
+): Promise<void> {
+  const { projectId } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+  await claimFolder(out, projectId);
+  await database.asTenant(tenantId, (tx) => rememberFolder(tx, sessionId, out));
+}
+
+/** Makes a session remember its folder; the path must mean the same in every working directory. */
+export async function rememberFolder(
+  tx: Transaction,
+  sessionId: string,
+  out: string,
+): Promise<string> {
+  const folder = resolve(out);
+  await tx.query('update sessions set folder = $2 where id = $1', [sessionId, folder]);
+  return folder;
+}
+
+/** The last export of each embedded store, which has one process and one connection. */
+const queues = new WeakMap<Database, Promise<unknown>>();
+
+/**
+ * Reads a session and writes it while no other export of its project does: of two at a time the older
+ * texts could come last, and the list of files would lack those of the other. On a server an advisory
+ * lock excludes other processes until the files are written.
+ */
+async function exportAlone(
+  database: Database,
+  tenantId: string,
+  sessionId: string,
+  write: (exported: Exported) => Promise<RunResult>,
+): Promise<RunResult> {
+  if (database.driver.kind === 'server') {
+    return database.asTenant(tenantId, async (tx) => {
+      await tx.query(
+        `select pg_advisory_xact_lock(hashtextextended('folder/' || project_id, 0))
+         from sessions where id = $1`,
+        [sessionId],
+      );
+      return write(await readExport(tx, sessionId));
+    });
+  }
+  // The connection is given back before the files are written: workers need it meanwhile.
+  const before = queues.get(database) ?? Promise.resolve();
+  const own = before.then(async () =>
+    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId))),
+  );
+  queues.set(
+    database,
+    own.catch(() => {}),
+  );
+  return own;
+}
+
+async function readExport(tx: Transaction, sessionId: string): Promise<Exported> {
+  const session = await readSession(tx, sessionId);
+  const { files, ...exported } = await exportSession(tx, session);
+  const result = await summarise(tx, session, exported);
+  return { files, result, projectId: session.projectId };
+}
+
+/** The result with the paths of its documents in the folder that holds them. */
+const placeDocuments = (result: RunResult, folder: string): RunResult => ({
+  ...result,
+  documents: result.documents.map((document) => ({
+    ...document,
+    path: document.path && join(folder, document.path),
+    dataPath: join(folder, document.dataPath),
+  })),
+});
+
+const gone = (folder: string, sessionId: string): DialecticError =>
+  new DialecticError(
+    'folder_unusable',
+    `${folder} is not there: it was moved or deleted, or is on another machine. ` +
+      `Write it again with: dialectic export ${sessionId} (-o DIR for another place)`,
+  );

@@ -242,6 +242,7 @@ sessions.shortages jsonb not null default '{}'::jsonb
 sessions.awaiting text
 sessions.overlay json
 sessions.vote jsonb
+sessions.folder text
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null

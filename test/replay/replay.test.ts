@@ -83,9 +83,7 @@ async function replay(from: string, { fill = null, recipe, around = (one) => one
   while (await goOnAsRecorded(database, tenantId, sessionId, run)) {
     left = await work(place, sessionId, { provider, config });
   }
-  const result = await database.asTenant(tenantId, (tx) =>
-    summarise(tx, left.session, left, undefined),
-  );
+  const result = await database.asTenant(tenantId, (tx) => summarise(tx, left.session, left));
   return { ...left, result };
 }
 

@@ -93,7 +93,7 @@ describeOnBoth('a run that goes on without something', (kind) => {
            and error is not null`,
         [sessionId],
       );
-      const result = await summarise(tx, session, exported, undefined);
+      const result = await summarise(tx, session, exported);
       const settings = JSON.parse(exported.files.get('project_settings.json')!);
       const readme = exported.files.get('project_readme.md')!;
       const plannedMissing = planned!.n;

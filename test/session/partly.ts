@@ -51,7 +51,7 @@ export const readOutcome = ({ database, tenantId }: Place, sessionId: string) =>
   database.asTenant(tenantId, async (tx) => {
     const session = await readSession(tx, sessionId);
     const exported = await exportSession(tx, session);
-    const result = await summarise(tx, session, exported, undefined);
+    const result = await summarise(tx, session, exported);
     return { session, result, readme: exported.files.get('project_readme.md')! };
   });
 

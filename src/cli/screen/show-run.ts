@@ -33,6 +33,9 @@ export async function showRun(
         case 'calls-finishing':
           tell('Waiting for the calls under way; Ctrl-C cuts them off.');
           break;
+        case 'folder-not-written':
+          tell(`The folder is not up to date: ${event.message}`);
+          break;
         case 'run-rested':
           return event.result;
         case 'caught-up': {

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import type { RunResult } from '../session/summary.ts';
+import { adviseGates } from './gate-advice.ts';
+import { showPath } from './plan-folder.ts';
+
+/** The last lines of every verb that changes a session: its folder, and the command that goes on. */
+export const describeNext = (result: RunResult): string[] => [
+  ...describeFolder(result),
+  ...describeGoOn(result),
+];
+
+/** Where the documents can be read, or why they cannot be read there yet. */
+export function describeFolder({ folder, folderProblem }: RunResult): string[] {
+  if (folder === null) return [];
+  if (folderProblem !== null) return [`The folder is not up to date: ${folderProblem}`];
+  return [`Open ${showPath(join(folder, 'project_readme.md'))}`];
+}
+
+function describeGoOn(result: RunResult): string[] {
+  const { session, status, awaiting } = result;
+  if (status === 'cancelled') return [`Look at what is kept with: dialectic show ${session}`];
+  if (status === 'completed') return [`Make another pass with: dialectic iterate ${session}`];
+  if (awaiting?.reason !== 'review') {
+    return [`Go on with: dialectic resume ${session}${adviseGates(result).parameters}`];
+  }
+  if (typeof awaiting.openQuestions !== 'number') {
+    return [`Go on with: dialectic approve ${session}`];
+  }
+  return [
+    `${awaiting.openQuestions} questions are open. List them with: dialectic questions ${session}`,
+    `Answer one with: dialectic answer NUMBER ANSWER -s ${session}`,
+    `Go on with: dialectic approve ${session} (what stays open is assumed as its question says)`,
+  ];
+}
