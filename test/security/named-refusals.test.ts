@@ -26,8 +26,9 @@ afterAll(() => void vi.restoreAllMocks());
 
 const call = (command: Command, ...words: string[]): Promise<unknown> =>
   command.exitOverride().parseAsync([...words, '--data', data], { from: 'user' });
+const OFFLINE = ['-m', 'offline/builder'];
 const run = (...words: string[]): Promise<unknown> =>
-  call(runCommand(), brief, '-p', 'decision-memo', '--until', 'clarify', ...words);
+  call(runCommand(), brief, '-p', 'decision-memo', '--until', 'clarify', ...OFFLINE, ...words);
 
 test('an empty name of a project is refused in our words', async () => {
   const refused = { code: 'usage_invalid', message: expect.stringContaining('is empty') };
@@ -46,7 +47,7 @@ test.each(['role: "a\\0b"', 'standards: ["\\ud800"]', '"ro\\0le": x'])(
 );
 
 test('a document that does not exist is not found, and an empty name is none', async () => {
-  await run();
+  await run('--out', join(folder, 'out'));
   for (const document of ['no-such', '00000000-0000-0000-0000-000000000000', 'x\\0', '']) {
     const given = call(feedbackCommand(), 'clarify', 'Fewer.', '-d', document);
     await expect(given, document).rejects.toMatchObject({ code: 'not_found' });
@@ -63,7 +64,7 @@ test('a prompt that loops to 100 MB is refused by its file and size', async () =
     code: 'recipe_invalid',
     message: expect.stringMatching(/seed\.md renders to 1000\d+ characters/),
   };
-  const loops = ['-p', recipe];
+  const loops = ['-p', recipe, ...OFFLINE];
   await expect(call(runCommand(), brief, ...loops)).rejects.toMatchObject(refused);
   await expect(call(estimateCommand(), brief, ...loops)).rejects.toMatchObject(refused);
 });

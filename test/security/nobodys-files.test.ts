@@ -31,8 +31,8 @@ afterAll(() => {
 const call = (command: Command, ...words: string[]): Promise<unknown> =>
   command.exitOverride().parseAsync(words, { from: 'user' });
 const run = (out: string, ...more: string[]): Promise<unknown> => {
-  const how = ['-p', 'decision-memo', '--until', 'clarify', '--data', data];
-  return call(runCommand(), brief, ...how, '-o', out, ...more);
+  const how = ['-p', 'decision-memo', '-m', 'offline/builder', '--until', 'clarify'];
+  return call(runCommand(), brief, ...how, '--data', data, '-o', out, ...more);
 };
 const occupied = { code: 'folder_occupied' };
 
