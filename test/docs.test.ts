@@ -7,13 +7,20 @@ const read = (path: string): string => readFileSync(new URL(`../${path}`, import
 
 const errorsHead = (exitCodes: string): string => `# Errors
 
-Every failure that leaves the program has one of these codes: on the command line behind the message
-(with \`--json\`, as \`error.code\`), over HTTP as the problem's \`code\`. The table is the one in
-\`src/errors/error-codes.ts\`.
+Every failure that leaves the program has one of these codes: on the command line behind the
+message, over HTTP as the problem's \`code\`. The table is the one in \`src/errors/error-codes.ts\`.
+
+With \`--json\` stdout holds one JSON value, the result, and nothing else; it is empty where a
+command fails before it has one. The last line of stderr is then
+\`{"error": {"code", "message", "action", "retryable", "details"}}\`, for wrong options, too.
+Progress goes to stderr. A reader that closes the pipe (\`dialectic list | head -1\`) does not make
+a command fail.
 
 Exit codes:
 
 ${exitCodes}
+A process that a signal ends has 128 and the signal's number: 130 for SIGINT, 143 for SIGTERM.
+
 | code | meaning | what to do | exit | HTTP | worth a retry |
 |---|---|---|---|---|---|
 `;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { runProgram } from '../src/cli/program.ts';
+import { runProgram } from '../src/cli/run-program.ts';
 import { afterTheFile } from './stores.ts';
 
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { examineStore, restoreBackup } from '../api/examine-store.ts';
+import { exitWith } from './exit-with.ts';
 import { printResult } from './output.ts';
 
 type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
@@ -24,7 +25,7 @@ async function examine(options: DoctorOptions): Promise<void> {
     ({ check, ok, message }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
   );
   printResult(options.json === true, { ok, findings }, lines);
-  if (!ok) process.exitCode = 3;
+  if (!ok) exitWith(3);
 }
 
 async function restore(options: DoctorOptions): Promise<void> {

@@ -1,3 +1,6 @@
-import { runProgram } from './program.ts';
+import { guardStreams } from './guard-streams.ts';
+import { runProgram } from './run-program.ts';
 
-await runProgram(process.argv.slice(2));
+const parameters = process.argv.slice(2);
+guardStreams(parameters.includes('--json'));
+await runProgram(parameters);

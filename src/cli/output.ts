@@ -1,5 +1,6 @@
 import { type DialecticError, toDialecticError } from '../errors/errors.ts';
 import { toPlainJson, withoutControls } from '../text/clean-text.ts';
+import { exitWith } from './exit-with.ts';
 
 /**
  * Results go to stdout: as JSON where the caller asked for it, else as lines for people. What models,
@@ -28,7 +29,7 @@ export function divertTelling(through: (line: string) => void): () => void {
 export function reportFailure(thrown: unknown, json: boolean): void {
   const error = toDialecticError(thrown);
   tell(json ? toPlainJson({ error }) : describeFailure(error));
-  process.exitCode = error.exitCode;
+  exitWith(error.exitCode);
 }
 
 function describeFailure(error: DialecticError): string {

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { VERSION } from '../platform/version.ts';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
@@ -8,7 +8,6 @@ import { evalCommand } from './eval.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { noticesCommand } from './notices.ts';
-import { reportFailure, tell } from './output.ts';
 import { projectCommand } from './project.ts';
 import { questionsCommand } from './questions.ts';
 import { recipeCommand } from './recipe.ts';
@@ -20,28 +19,8 @@ import { cancelCommand, pauseCommand } from './stop.ts';
 import { walletCommand } from './wallet.ts';
 import { workerCommand } from './worker.ts';
 
-/**
- * Carries out one command and sets the process's exit code. Each call builds the commands anew,
- * since they keep the options that they have parsed.
- */
-export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const program = createProgram();
-  throwFailures(program);
-  try {
-    await program.parseAsync(parameters, { from: 'user' });
-  } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-    else reportFailure(error, parameters.includes('--json'));
-  }
-}
-
-/** Commander would end the process by itself; a command does not hand this setting to its verbs. */
-function throwFailures(command: Command): void {
-  command.exitOverride().configureOutput({ writeErr: (text) => tell(text.trimEnd()) });
-  for (const verb of command.commands) throwFailures(verb);
-}
-
-function createProgram(): Command {
+/** All commands, with what each takes; a new one keeps what the last one parsed. */
+export function createProgram(): Command {
   return new Command('dialectic')
     .description('Language models debate a brief and leave a folder of planning documents.')
     .version(VERSION)

@@ -9,6 +9,7 @@ import type { Position } from '../recipe/edit.ts';
 import type { MergeConflict } from '../recipe/merge.ts';
 import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
+import { exitWith } from './exit-with.ts';
 import { printResult } from './output.ts';
 import { nameOfOrigin } from './recipe-diff.ts';
 
@@ -93,7 +94,7 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
     ...conflicts.flatMap(describeConflict),
     `Check it: dialectic recipe validate ${folder}`,
   ]);
-  if (conflicts.length > 0) process.exitCode = 5;
+  if (conflicts.length > 0) exitWith(5);
 }
 
 const readBase = async (folder: string): Promise<Map<string, string>> => {

@@ -10,6 +10,7 @@ import { toMermaid } from '../recipe/graph.ts';
 import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
+import { exitWith } from './exit-with.ts';
 import { printResult } from './output.ts';
 import { compareWithOrigin } from './recipe-diff.ts';
 import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
@@ -119,7 +120,7 @@ async function validate(folder: string, options: Options): Promise<void> {
       ? issues.map((issue) => formatIssue(folder, issue))
       : [`${folder}: no defects; ${valid.key}, ${countParts({ kind, process: valid })}`];
   printResult(options.json === true, { ok: valid !== null, folder, issues }, lines);
-  if (valid === null) process.exitCode = 2;
+  if (valid === null) exitWith(2);
 }
 
 async function fork(name: string, options: ForkOptions): Promise<void> {

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { tell } from './output.ts';
+import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
 import { withModels } from './store.ts';
 
-type WorkerOptions = { data?: string; concurrency: string };
+type WorkerOptions = { data?: string; concurrency: string; json?: boolean };
 
 /** `dialectic worker`: works on every session of the store until it is told to stop. */
 export function workerCommand(): Command {
@@ -11,6 +11,7 @@ export function workerCommand(): Command {
     .description('work on all sessions of a store; any number may run on one DATABASE_URL')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('-c, --concurrency <n>', 'jobs at a time', '10')
+    .option('--json', 'print the result as JSON')
     .action(async (options: WorkerOptions) => {
       const concurrency = readConcurrency(options.concurrency);
       await withModels(options.data, async (dialectic) => {
@@ -19,7 +20,9 @@ export function workerCommand(): Command {
         process.once('SIGTERM', onSignal).once('SIGINT', onSignal);
         tell('A worker is running. Stop it with Ctrl-C or SIGTERM.');
         await dialectic.workOnAll({ concurrency, signal: stop.signal });
-        tell('Stopped; unfinished jobs were handed back.');
+        printResult(options.json === true, { stopped: true }, [
+          'Stopped; unfinished jobs were handed back.',
+        ]);
       });
     });
 }

@@ -10,7 +10,8 @@ export const EXIT_CODES = {
   7: 'not finished: the run was stopped, is paused or waits',
 } as const;
 
-type ExitCode = Exclude<keyof typeof EXIT_CODES, 0>;
+/** The exit codes of failures. */
+export type ExitCode = Exclude<keyof typeof EXIT_CODES, 0>;
 
 /** What the table says about one code. */
 export type ErrorCodeEntry = {

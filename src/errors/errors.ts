@@ -1,3 +1,4 @@
+import type { ExitCode } from './error-code.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 
 /** What a caller may add to an error beside its code and message. */
@@ -36,7 +37,7 @@ export class DialecticError extends Error {
     return ERROR_CODES[this.code].action;
   }
 
-  get exitCode(): number {
+  get exitCode(): ExitCode {
     return ERROR_CODES[this.code].exitCode;
   }
 

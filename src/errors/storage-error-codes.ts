@@ -51,6 +51,13 @@ export const STORAGE_ERROR_CODES = {
     'The disk has too little room left to go on safely.',
     'Free some space; work goes on by itself. What was saved is kept.',
   ),
+  output_unwritable: entry(
+    3,
+    500,
+    false,
+    'The result of a command could not be written to standard output.',
+    'Make room, or send the output elsewhere; what the command did is kept.',
+  ),
   storage_closed: entry(
     3,
     503,
