@@ -11,6 +11,7 @@ export type {
   Wait,
 } from './api/data.ts';
 export type { Dialectic } from './api/dialectic.ts';
+export type { EvaluationEvent, EvaluationOptions } from './api/evaluate.ts';
 export { examineStore, restoreBackup } from './api/examine-store.ts';
 export type { RunEvent, WatchOptions } from './api/follow-run.ts';
 export { listModels, type ModelList } from './api/list-models.ts';
@@ -29,6 +30,7 @@ export type { GrantOptions, RefundOptions, Wallet, WalletOptions } from './api/w
 export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
 export type { Estimate } from './estimate/types.ts';
+export type { Evaluation } from './eval/evaluation.ts';
 export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';

@@ -47,6 +47,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'handlers',
     'estimate',
     'replay',
+    'eval',
     'jobs',
     'db',
     'transport',

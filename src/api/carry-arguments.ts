@@ -34,15 +34,20 @@ export async function carryArguments(
 
 /** A recipe that is not shipped is a folder. */
 async function absolute(options: Options): Promise<Options> {
-  const { out, process, recorded, recipe } = options;
+  const { out, process, recorded, recipe, debate, single } = options;
   return {
     ...options,
     ...(typeof out === 'string' && { out: resolve(out) }),
     ...(typeof process === 'string' && { process: await locateProcess(process) }),
     ...(typeof recorded === 'string' && { recorded: resolve(recorded) }),
+    ...(typeof debate === 'string' && { debate: resolve(debate) }),
+    ...(isOptions(single) && { single: toAbsoluteFolder(single) }),
     ...(typeof recipe === 'string' && { recipe: await locateProcess(recipe) }),
   };
 }
+
+const toAbsoluteFolder = (side: Options): Options =>
+  typeof side['folder'] === 'string' ? { ...side, folder: resolve(side['folder']) } : side;
 
 async function locateProcess(name: string): Promise<string> {
   const { shipped, folder } = await findRecipe(name);

@@ -28,6 +28,7 @@ import type {
   SessionInfo,
   Wait,
 } from './data.ts';
+import { type EvaluationEvent, type EvaluationOptions, evaluate } from './evaluate.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { listConfigured, type ModelList } from './list-models.ts';
 import { type Plain, toPlain } from './plain.ts';
@@ -125,6 +126,11 @@ export class LocalDialectic {
   /** What runs can be made with, as the providers say now. */
   models(): Promise<ModelList> {
     return listConfigured(this.#store.models);
+  }
+
+  /** Has a debate's folder judged blind against that of a single prompt, and yields what happens. */
+  evaluate(options: EvaluationOptions): AsyncGenerator<EvaluationEvent, void, void> {
+    return evaluate(this.#store, options, (session) => this.result(session));
   }
 
   /** A page of the events after a cursor, for callers that come back for more. */

@@ -51,6 +51,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   workOnReplay: FOLLOW,
   watch: FOLLOW,
   models: CALL,
+  evaluate: { kind: 'stream', signalAt: null },
   events: CALL,
   workOnAll: { kind: 'call', signalAt: 0 },
   list: CALL,

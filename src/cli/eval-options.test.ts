@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkEvalOptions, type EvalOptions } from './eval-options.ts';
+import { checkEvalOptions, type EvalOptions, toEvaluation } from './eval-options.ts';
 
 const options = (more: Partial<EvalOptions>): EvalOptions => ({
   single: 'openai/a',
@@ -17,9 +17,13 @@ const FOLDERS = { debate: [], debateFolder: 'd', single: '', singleFolder: 's' }
 
 describe('checkEvalOptions', () => {
   test('reads the words', () => {
-    expect(checkEvalOptions(options({}))).toBeNull();
-    expect(checkEvalOptions(options({ words: '15000' }))).toBe(15_000);
-    expect(checkEvalOptions(options(FOLDERS))).toBeNull();
+    const single = (more: Partial<EvalOptions>) => {
+      checkEvalOptions(options(more));
+      return toEvaluation('Bread.', options(more)).single;
+    };
+    expect(single({})).toEqual({ model: 'openai/a' });
+    expect(single({ words: '15000' })).toEqual({ model: 'openai/a', words: 15_000 });
+    expect(single(FOLDERS)).toEqual({ folder: 's' });
   });
 
   test.each([

@@ -1,7 +1,9 @@
+import type { EvaluationOptions } from '../api/evaluate.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { BudgetOptions } from './budget.ts';
 import type { NewRunOptions } from './new-run.ts';
 import type { PreflightOptions } from './preflight.ts';
+import { readConcurrency } from './run.ts';
 
 /** What `dialectic eval` is told. */
 export type EvalOptions = BudgetOptions &
@@ -19,8 +21,8 @@ export type EvalOptions = BudgetOptions &
     json?: boolean;
   };
 
-/** Refuses options that contradict each other or would be passed over; reads --words. */
-export function checkEvalOptions(options: EvalOptions): number | null {
+/** Refuses options that contradict each other or would be passed over. */
+export function checkEvalOptions(options: EvalOptions): void {
   const { single, debate, judge, singleFolder, debateFolder, words } = options;
   const wrong = [
     debate.length > 0 === Boolean(debateFolder) &&
@@ -37,7 +39,22 @@ export function checkEvalOptions(options: EvalOptions): number | null {
     words !== undefined && !/^[1-9]\d{1,5}$/.test(words) && '--words takes a number from 10.',
   ].find(Boolean);
   if (wrong) throw new DialecticError('usage_invalid', wrong);
-  return words === undefined ? null : Number(words);
+}
+
+/** What is judged, by whom; the options were checked. */
+export function toEvaluation(brief: string, options: EvalOptions): EvaluationOptions {
+  const { single, singleFolder, debateFolder, words, judge, out } = options;
+  return {
+    brief,
+    debate: debateFolder,
+    single:
+      singleFolder !== undefined
+        ? { folder: singleFolder }
+        : { model: single ?? '', words: words === undefined ? undefined : Number(words) },
+    judges: judge,
+    out,
+    concurrency: readConcurrency(options.concurrency),
+  };
 }
 
 /** What the debate is told, as `dialectic run` would be. */

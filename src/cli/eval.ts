@@ -1,30 +1,28 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { claimFolder, requireFolder, writeOwned } from '../documents/owned-folder.ts';
-import { DialecticError } from '../errors/errors.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import {
+  checkEvaluation,
+  claimEvaluation,
+  type EvaluationEvent,
+  type EvaluationOptions,
+} from '../api/evaluate.ts';
+import type { RunOptions } from '../api/run-options.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
-import { concludeEvaluation, type Evaluation } from '../eval/evaluation.ts';
-import { type Judgement, judgeFolders, type MissingJudgement } from '../eval/judge-folders.ts';
+import type { Evaluation } from '../eval/evaluation.ts';
 import { preflightModels } from '../models/preflight.ts';
-import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
 import { readBrief } from './brief.ts';
 import { addBudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
-import { checkEvalOptions, type EvalOptions, toRunOptions } from './eval-options.ts';
-import {
-  makeDebate,
-  makeSingle,
-  requireEmptyFolder,
-  takeDebate,
-  takeSingle,
-} from './eval-sides.ts';
+import { checkEvalOptions, type EvalOptions, toEvaluation, toRunOptions } from './eval-options.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
 import { addPreflightOption, tellChecks } from './preflight.ts';
-import { readConcurrency } from './run.ts';
+import { carryOut, requireCompleted } from './run.ts';
+import { withModels } from './store.ts';
 
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */
 export function evalCommand(): Command {
@@ -46,64 +44,66 @@ export function evalCommand(): Command {
 }
 
 async function evaluate(briefPath: string, options: EvalOptions): Promise<void> {
-  const { single, debate, judge: judges, out } = options;
-  const words = checkEvalOptions(options);
+  const { single, debate, judge: judges, out, data } = options;
+  checkEvalOptions(options);
   const config = readConfiguration();
   const models = [...(single ? [single] : []), ...debate, ...judges];
   requireModels(models, config);
   await readRunBudget(budgetOf(options), debate, config);
-  const concurrency = readConcurrency(options.concurrency);
   const run = debate.length > 0 ? await prepareRun(briefPath, toRunOptions(options)) : null;
   const brief = run?.brief ?? (await readBrief(briefPath)).brief;
-  const owner = `evaluation/${hash('sha256', brief, 'hex')}`;
-  await requireFolder(out, owner);
-  if (run) await requireEmptyFolder(join(out, 'debate'));
-  if (single) await requireEmptyFolder(join(out, 'single'));
+  const evaluation = toEvaluation(brief, options);
+  await checkEvaluation(evaluation);
   if (options.preflight !== false) tellChecks(await preflightModels(models, config));
-  await claimFolder(out, owner);
-  // Given folders are read first: a wrong one must not be found out after a paid debate.
-  const givenSingle = options.singleFolder ? await takeSingle(options.singleFolder) : null;
-  const debated = run
-    ? await makeDebate(run, { ...options, preflight: false }, join(out, 'debate'))
-    : await takeDebate(options.debateFolder!, options.data);
-  const deps = { provider: createModelProvider(config), config };
-  const wordsAsked = single ? (words ?? debated.reading.words) : null;
-  const request = { model: single!, brief, words: wordsAsked! };
-  const singled = givenSingle ?? (await makeSingle(deps, request, join(out, 'single')));
-  const readings = { debate: debated.reading, single: singled.reading };
-  const progress = { concurrency, onJudged: tellProgress(judges.length * 6) };
-  const judging = await judgeFolders(deps, { brief, readings, judges, ...progress });
-  const sides = { debate: debated, single: singled };
-  await report(concludeEvaluation(sides, judging, wordsAsked), owner, options);
+  await claimEvaluation(evaluation);
+  if (run) await holdDebate(run, { ...options, preflight: false, out: join(out, 'debate') });
+  report(await withModels(data, (dialectic) => judgeSides(dialectic, evaluation)), options);
 }
 
-function tellProgress(all: number): (judged: Judgement | MissingJudgement) => void {
-  let done = 0;
-  return (judged) => {
-    const { judge, role, first } = judged;
-    const outcome = 'error' in judged ? judged.error.message : `prefers ${judged.preference}`;
-    tell(`Judgement ${++done} of ${all}: ${judge} as ${role}, ${first} first: ${outcome}`);
-  };
-}
-
-/** Keeps and prints what was found; what is missing of it also ends the command with an error. */
-async function report(
-  evaluation: Evaluation,
-  owner: string,
-  { out, json }: EvalOptions,
+/** Debates as `dialectic run` would; one that rests early is an error, which says how to go on. */
+async function holdDebate(
+  run: RunOptions,
+  options: Parameters<typeof carryOut>[1] & { readonly out: string },
 ): Promise<void> {
+  const { out } = options;
+  try {
+    requireCompleted(await carryOut(run, options));
+  } catch (thrown) {
+    if (['run_stopped', 'run_incomplete'].includes(toDialecticError(thrown).code)) {
+      tell(`Let the session end with --out ${out}, then evaluate with --debate-folder ${out}.`);
+    }
+    throw thrown;
+  }
+  tell(`The debate's folder is ${out}; --debate-folder takes it without a new debate.`);
+}
+
+async function judgeSides(dialectic: Dialectic, options: EvaluationOptions): Promise<Evaluation> {
+  for await (const event of dialectic.evaluate(options)) {
+    if (event.kind === 'evaluation-ended') return event.evaluation;
+    tell(describeEvent(event));
+  }
+  throw new DialecticError('internal_error', 'The evaluation ended without a result.');
+}
+
+function describeEvent(event: Exclude<EvaluationEvent, { kind: 'evaluation-ended' }>): string {
+  if (event.kind === 'single-asked') {
+    const { model, words } = event;
+    return `One prompt: ${model} is asked for five files of about ${words} words in all.`;
+  }
+  const { count, all, judged } = event;
+  const outcome = 'error' in judged ? judged.error.message : `prefers ${judged.preference}`;
+  const sitting = `${judged.judge} as ${judged.role}, ${judged.first} first`;
+  return `Judgement ${count} of ${all}: ${sitting}: ${outcome}`;
+}
+
+/** Prints what was found; what is missing of it also ends the command with an error. */
+function report(evaluation: Evaluation, { out, json }: EvalOptions): void {
   const { missing, judgements } = evaluation;
-  const lines = describeEvaluation(evaluation);
-  const path = join(out, 'judgements.json');
-  const files = new Map([
-    ['table.md', `${lines.join('\n')}\n`],
-    ['judgements.json', `${JSON.stringify(evaluation, null, 2)}\n`],
-  ]);
-  await writeOwned(out, owner, files);
-  printResult(json === true, evaluation, lines);
+  printResult(json === true, evaluation, describeEvaluation(evaluation));
   const [first] = missing;
   if (!first) return;
   const all = missing.length + judgements.length;
+  const path = join(out, 'judgements.json');
   const message = `${missing.length} of ${all} judgements are missing; the others stand in ${path}. ${first.error.message}`;
-  throw new DialecticError(first.error.code, message, { cause: first.error });
+  throw new DialecticError(first.error.code, message, { details: first.error.details });
 }

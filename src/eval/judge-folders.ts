@@ -1,4 +1,4 @@
-import { toDialecticError } from '../errors/errors.ts';
+import { type ErrorData, toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
 import { asData } from './as-data.ts';
 import { askModel, type EvalDeps } from './ask-model.ts';
@@ -28,7 +28,7 @@ export type Judgement = Sitting & {
 } & Readonly<Record<Side, Opinion>>;
 
 /** A judgement that was not to be had. */
-export type MissingJudgement = Sitting & { readonly error: ReturnType<typeof toDialecticError> };
+export type MissingJudgement = Sitting & { readonly error: ErrorData };
 
 export type Judging = {
   readonly judgements: readonly Judgement[];
@@ -45,36 +45,54 @@ type Case = {
   readonly readings: Readonly<Record<Side, Reading>>;
   readonly judges: readonly string[];
   readonly concurrency: number;
-  readonly onJudged: (judged: Judgement | MissingJudgement) => void;
 };
 
+/** How often each judge judges. */
+export const SITTINGS = SIDES.length * ROLES.length;
+
 /**
- * Has both folders judged blind by every judge in every role, in both orders. A judgement that
- * fails keeps the other judgements, which are paid for.
+ * Has both folders judged blind by every judge in every role, in both orders, and yields judgements
+ * as they come. One that fails keeps the others, which are paid for.
  */
-export async function judgeFolders(deps: EvalDeps, folders: Case): Promise<Judging> {
+export async function* judgeFolders(
+  deps: EvalDeps,
+  folders: Case,
+): AsyncGenerator<Judgement | MissingJudgement, Judging, void> {
   const tally = new SpendingTally();
   const limit = createConcurrencyLimit(folders.concurrency);
   const sittings = folders.judges.flatMap((judge) =>
     SIDES.flatMap((first) => ROLES.map(({ key }): Sitting => ({ judge, role: key, first }))),
   );
-  const judged = await Promise.all(
-    sittings.map((sitting) =>
-      limit.run(async () => {
-        const outcome = await sit(deps, folders, sitting, tally).catch(
-          (thrown: unknown): MissingJudgement => ({ ...sitting, error: toDialecticError(thrown) }),
-        );
-        folders.onJudged(outcome);
-        return outcome;
-      }),
-    ),
+  const running = new Map(
+    sittings.map((sitting, at) => [
+      at,
+      limit.run(async () => ({ at, outcome: await trySitting(deps, folders, sitting, tally) })),
+    ]),
   );
+  const judged: (Judgement | MissingJudgement)[] = [];
+  while (running.size > 0) {
+    const { at, outcome } = await Promise.race(running.values());
+    running.delete(at);
+    judged[at] = outcome;
+    yield outcome;
+  }
   return {
     judgements: judged.flatMap((one) => ('error' in one ? [] : one)),
     missing: judged.flatMap((one) => ('error' in one ? one : [])),
     judging: tally.sum(),
   };
 }
+
+const trySitting = (
+  deps: EvalDeps,
+  folders: Case,
+  sitting: Sitting,
+  tally: SpendingTally,
+): Promise<Judgement | MissingJudgement> =>
+  sit(deps, folders, sitting, tally).catch((thrown: unknown) => ({
+    ...sitting,
+    error: toDialecticError(thrown).toJSON(),
+  }));
 
 async function sit(
   deps: EvalDeps,

@@ -39,10 +39,16 @@ Together they have about ${words.toLocaleString('en')} words: not much less and 
 
 Answer with one JSON object: {"files": [{"name": "…", "text": "…"}]}. The names are ${SINGLE_FILES.join(', ')}; each text is the whole file in Markdown.`;
 
+export type SingleRequest = {
+  readonly model: string;
+  readonly brief: string;
+  readonly words: number;
+};
+
 /** What the debate has to beat: everything in one request to one model. */
 export async function writeSingle(
   deps: EvalDeps,
-  request: { readonly model: string; readonly brief: string; readonly words: number },
+  request: SingleRequest,
 ): Promise<{ readonly files: ReadonlyMap<string, string>; readonly spent: Spending }> {
   const { model, brief, words } = request;
   const tally = new SpendingTally();
