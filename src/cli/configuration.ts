@@ -7,6 +7,7 @@ import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
+import { readStoredKeys } from './key-store.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];
@@ -55,7 +56,17 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
 
 /** What a file would do that it may not do before it is trusted. */
 export function libertiesOf(file: FoundFile): string[] {
-  return libertiesOver(parseFile(findConfiguration(userFolder())), parseFile(file));
+  return libertiesOver(readOwn(findConfiguration(userFolder())), parseFile(file));
+}
+
+/** The user's own configuration, with the keys that they stored. */
+function readOwn(file: FoundFile | null): unknown {
+  const own = parseFile(file);
+  const keys = readStoredKeys();
+  if (keys.size === 0) return own;
+  parseModelsFile(own);
+  const providers = Object.fromEntries([...keys].map(([name, apiKey]) => [name, { apiKey }]));
+  return mergeFiles(own, { providers });
 }
 
 /** A folder of somebody else may neither take keys nor decide what is deleted. */
@@ -71,7 +82,7 @@ function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {
   const ownFile = findConfiguration(userFolder());
   const here = findConfiguration('.');
   const file = here?.path === ownFile?.path ? null : here;
-  return { own: parseFile(ownFile), found: parseFile(file), file };
+  return { own: readOwn(ownFile), found: parseFile(file), file };
 }
 
 function parseFile(file: FoundFile | null): unknown {

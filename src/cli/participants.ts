@@ -88,6 +88,7 @@ function nothingFound(
   const lines = [
     'No models were named, and none was found.',
     ...(unset.length > 0 ? [`  Not set: ${unset.join(', ')}`] : []),
+    '  Store a key with: dialectic keys set PROVIDER (openai, anthropic, google or openrouter)',
     ...sought.map(({ problem }) => `  ${problem}`),
     'See a recorded debate with: dialectic demo',
     'The offline author fills the documents by rules, without a model, at no cost:',

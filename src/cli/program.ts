@@ -5,6 +5,7 @@ import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { estimateCommand } from './estimate.ts';
 import { evalCommand } from './eval.ts';
+import { keysCommand } from './keys.ts';
 import { listCommand, showCommand } from './list.ts';
 import { modelsCommand } from './models.ts';
 import { noticesCommand } from './notices.ts';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     .addCommand(noticesCommand())
     .addCommand(evalCommand())
     .addCommand(modelsCommand())
+    .addCommand(keysCommand())
     .addCommand(configCommand())
     .addCommand(walletCommand())
     .addCommand(workerCommand())

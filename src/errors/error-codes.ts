@@ -142,7 +142,7 @@ export const ERROR_CODES = {
     400,
     false,
     'The model names a provider that has no key or address.',
-    'Set the key or base URL that the message names, or choose another --model.',
+    'Store the key with `dialectic keys set PROVIDER`, set what the message names, or take another -m.',
   ),
   models_not_chosen: entry(
     2,
@@ -156,7 +156,7 @@ export const ERROR_CODES = {
     400,
     false,
     'A run names no models, and none is configured or answers on this machine.',
-    'Set one of the variables that the message names, or start a local server.',
+    'Store a key with `dialectic keys set PROVIDER`, set a variable, or start a local server.',
   ),
   answer_not_recorded: entry(
     5,
@@ -178,6 +178,13 @@ export const ERROR_CODES = {
     false,
     'A configuration that lies in a folder wants to use keys or variables that are not its own.',
     'Read the file; if you want what it says, `dialectic config trust`, then start again.',
+  ),
+  key_store_exposed: entry(
+    4,
+    403,
+    false,
+    'The file of stored keys can be read by others, is a link, or belongs to another account.',
+    'Take the rights of others away with the command in the message; replace the keys if in doubt.',
   ),
   provider_key_malformed: entry(
     2,
@@ -205,7 +212,7 @@ export const ERROR_CODES = {
     502,
     false,
     'The provider refused the key.',
-    'Correct the key or the rights of its account; then resume.',
+    'Set another with `dialectic keys set PROVIDER` or its variable; then start or resume.',
   ),
   provider_quota_exhausted: entry(
     6,

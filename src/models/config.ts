@@ -132,6 +132,18 @@ export const firstKeyNames = ({ providers }: ModelsConfig): string[] =>
     return isHosted && providers[name]?.apiKey === undefined ? keyNames.slice(0, 1) : [];
   });
 
+/** The variable that gives a provider its key, if one is set. */
+export const findKeyVariable = (
+  environment: Environment,
+  name: string,
+  apiKeyEnv?: string,
+): string | undefined =>
+  keyVariables(name, apiKeyEnv).find((variable) => environment[variable]?.trim());
+
+/** Where a provider's key is looked for in the environment, the first that is set wins. */
+const keyVariables = (name: string, apiKeyEnv?: string): readonly string[] =>
+  apiKeyEnv ? [apiKeyEnv, ...presetOf(name).keyNames] : presetOf(name).keyNames;
+
 /** The first variable of a list that is set. */
 export const firstSet = (
   environment: Environment,
@@ -165,10 +177,10 @@ function mergeProvider(
   fromFile: z.infer<typeof provider> | undefined,
   environment: Environment,
 ): ProviderConfig {
-  const { keyNames, urlNames, ...preset } = presetOf(name);
+  const { keyNames: _, urlNames, ...preset } = presetOf(name);
   const { apiKeyEnv, ...own } = fromFile ?? {};
   const place = `providers.${name}`;
-  const variables = apiKeyEnv ? [apiKeyEnv, ...keyNames] : keyNames;
+  const variables = keyVariables(name, apiKeyEnv);
   const apiKey = readFirst(environment, variables, `${place}.apiKey`, own.apiKey, checkKey);
   const url = own.baseUrl ?? preset.baseUrl;
   const baseUrl = readFirst(environment, urlNames, `${place}.baseUrl`, url, checkBaseUrl);

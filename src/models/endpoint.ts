@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import type { ProviderConfig, ProviderKind } from './config.ts';
+import { type ProviderConfig, type ProviderKind, presetOf } from './config.ts';
 
 const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> = {
   openai: { origin: 'https://api.openai.com', path: '/v1' },
@@ -23,14 +23,24 @@ export function isConfigured(provider: ProviderConfig): boolean {
 
 /** Address and key of a provider; a bare origin gets the version path that the API lives under. */
 export function resolveEndpoint(name: string, provider: ProviderConfig): Endpoint {
-  if (!isConfigured(provider)) {
-    const need = provider.kind === 'compatible' && !provider.baseUrl ? 'base URL' : 'key';
-    throw new DialecticError('provider_not_configured', `There is no ${need} for "${name}".`, {
-      details: { provider: name },
-    });
-  }
+  if (!isConfigured(provider)) throw notConfigured(name, provider);
   const { origin, path } = HOSTED[provider.kind];
   const url = new URL(provider.baseUrl ?? `${origin}${path}`);
   if (url.pathname === '/') url.pathname = path;
   return { baseUrl: url.href.replace(/(?<!\/)\/+$/, ''), apiKey: provider.apiKey };
+}
+
+function notConfigured(name: string, provider: ProviderConfig): DialecticError {
+  const { keyNames, urlNames } = presetOf(name);
+  const needsAddress = provider.kind === 'compatible' && !provider.baseUrl;
+  const [variable] = needsAddress ? urlNames : keyNames;
+  const setting = needsAddress
+    ? `set providers.${name}.baseUrl in the configuration`
+    : `store one with: dialectic keys set ${name}`;
+  const remedy = variable === undefined ? setting : `set ${variable}, or ${setting}`;
+  return new DialecticError(
+    'provider_not_configured',
+    `There is no ${needsAddress ? 'base URL' : 'key'} for "${name}": ${remedy}.`,
+    { details: { provider: name, variable: variable ?? null } },
+  );
 }

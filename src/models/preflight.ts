@@ -177,3 +177,29 @@ function joinProblems(problems: readonly DialecticError[]): DialecticError {
     },
   );
 }
+
+/** What a provider says about its key. */
+export type KeyTest = { readonly said: string; readonly problem: DialecticError | null };
+
+/** Asks a provider whether it accepts its key, which costs nothing. */
+export async function testKey(
+  name: string,
+  config: ModelsConfig,
+  overrides: Partial<Asking> = {},
+): Promise<KeyTest> {
+  const { send, listMs: timeoutMs } = { ...ASKING, ...overrides };
+  const provider = requireProvider({ provider: name, name: '' }, config);
+  try {
+    if (isOpenRouter(provider)) {
+      await askProvider(name, provider, { path: '/key', timeoutMs, send });
+      return { said: `${name} accepts the key`, problem: null };
+    }
+    const { length } = await askOffered(name, provider, timeoutMs, send);
+    const accepted = provesKey(provider)
+      ? `accepts the key and offers ${length} models`
+      : `answers with ${length} models; whether it looks at the key shows with the first call`;
+    return { said: `${name} ${accepted}`, problem: null };
+  } catch (thrown) {
+    return { said: '', problem: toDialecticError(thrown) };
+  }
+}

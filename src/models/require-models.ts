@@ -1,4 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
+import { nearestName } from '../text/nearest-name.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import { type ModelId, parseModelId } from './model-id.ts';
@@ -32,9 +33,11 @@ export function requireProvider({ provider: name }: ModelId, config: ModelsConfi
   const provider = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined;
   if (provider) return provider;
   const known = Object.keys(config.providers);
+  const nearest = nearestName(name, known);
   throw new DialecticError(
     'provider_not_configured',
-    `No provider "${name}"; known are offline, recorded, ${known.join(', ')}.`,
+    `No provider "${name}"${nearest === undefined ? '.' : `; did you mean ${nearest}?`} ` +
+      `Known are offline, recorded, ${known.join(', ')}.`,
     { details: { provider: name, known } },
   );
 }

@@ -1,5 +1,5 @@
 import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import {
   hasLinkOnTheWay,
@@ -148,6 +148,16 @@ export async function readTextFile(path: string, limits: FolderLimits = LIMITS):
 export async function writeTextFile(path: string, text: string): Promise<void> {
   try {
     await replaceText(path, text);
+  } catch (thrown) {
+    throw explain(thrown, path);
+  }
+}
+
+/** The same for a secret: only the owner may read the file, and enter the folder that is made for it. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await replaceText(path, text, 0o600);
   } catch (thrown) {
     throw explain(thrown, path);
   }

@@ -8,13 +8,14 @@ export const PARTIAL_PREFIX = '.dialectic-';
 
 /**
  * Writes a text whole or not at all: a reader sees the old file or the new one. A link in its place
- * is replaced, not followed.
+ * is replaced, not followed. Without `mode` an older file's rights stay.
  */
-export async function replaceText(path: string, text: string): Promise<void> {
+export async function replaceText(path: string, text: string, mode?: number): Promise<void> {
   const partial = join(dirname(path), `${PARTIAL_PREFIX}${newId()}`);
   try {
     const before = await lookAt(path);
-    const file = await open(partial, 'wx', before?.isFile() ? before.mode & 0o777 : 0o666);
+    const kept = before?.isFile() ? before.mode & 0o777 : 0o666;
+    const file = await open(partial, 'wx', mode ?? kept);
     try {
       await file.writeFile(text);
     } finally {

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
+import type { Terminal } from './ask-questions.ts';
+
+/** Reads a secret: typed at the terminal without being shown, else all of standard input. */
+export async function askSecret(prompt: string, terminal: Terminal | null): Promise<string> {
+  return (terminal ? await typeHidden(prompt, terminal) : await readAll(process.stdin)).trim();
+}
+
+/** What the person types; empty after Ctrl-C and at the end of input. */
+async function typeHidden(prompt: string, { input, output }: Terminal): Promise<string> {
+  const ended = new AbortController();
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  lines.once('SIGINT', () => lines.close()).once('close', () => ended.abort());
+  // Asked before it is shown: what is typed at once must find the question.
+  const typed = lines.question('', { signal: ended.signal });
+  output.write(prompt);
+  try {
+    return await typed;
+  } catch (thrown) {
+    if (!ended.signal.aborted) throw thrown;
+    return '';
+  } finally {
+    lines.close();
+    output.write('\n');
+  }
+}

@@ -1,0 +1,32 @@
+import { findKeyVariable } from '../models/config.ts';
+import { readConfiguration, readConfigurationFiles } from './configuration.ts';
+import { keyStorePath, readStoredKeys } from './key-store.ts';
+
+/** A key that a run would use: never the key itself. */
+export type KnownKey = {
+  readonly provider: string;
+  /** The variable, or the file, that it comes from. */
+  readonly from: string;
+  /** Its last characters, to tell keys apart. */
+  readonly end: string;
+};
+
+const SHOWN = 4;
+/** Of a shorter one the end would be too large a part. */
+const SHORTEST = 20;
+
+/** The end of a key, for people who have several. */
+export const showEnd = (key: string): string =>
+  key.length < SHORTEST ? '…' : `…${key.slice(-SHOWN)}`;
+
+/** The providers that have a key, and where each comes from. */
+export function findKeys(): KnownKey[] {
+  const stored = readStoredKeys();
+  const { providers: files = {} } = readConfigurationFiles();
+  return Object.entries(readConfiguration().providers).flatMap(([provider, { apiKey }]) => {
+    if (apiKey === undefined) return [];
+    const variable = findKeyVariable(process.env, provider, files[provider]?.apiKeyEnv);
+    const file = stored.get(provider) === apiKey ? keyStorePath() : 'the configuration';
+    return [{ provider, from: variable ?? file, end: showEnd(apiKey) }];
+  });
+}
