@@ -3,9 +3,11 @@ import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { type ModelCheck, preflightModels } from '../models/preflight.ts';
+import { VERSION } from '../platform/version.ts';
 import { readSessionEvents } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { addFeedback } from '../session/feedback.ts';
+import { findPage, type Page } from '../session/find-page.ts';
 import { listSessions, pickSession } from '../session/list-sessions.ts';
 import { type ProjectInfo, readProject, setArchived } from '../session/project-info.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
@@ -186,6 +188,14 @@ export class LocalDialectic {
     });
   }
 
+  /** A file of the folder by its path, or by its document's id, key or title; else the first page. */
+  page(session: string, wanted?: string): Promise<Page> {
+    return this.#read(async (tx) => {
+      const view = await readSession(tx, session);
+      return findPage(view, await exportSession(tx, view), wanted);
+    });
+  }
+
   /**
    * Brings the folder that a session remembers up to date; a folder that is named becomes the
    * session's. What keeps it from being written stands in the result.
@@ -323,6 +333,11 @@ export class LocalDialectic {
   /** Shows an archived project in lists again. */
   async unarchiveProject(wanted: string): Promise<Plain<ProjectInfo>> {
     return toPlain(await this.#read((tx) => setArchived(tx, wanted, false)));
+  }
+
+  /** The process in which the store is open: this one, or the one that holds the data directory. */
+  async holder(): Promise<{ readonly pid: number; readonly version: string }> {
+    return { pid: process.pid, version: VERSION };
   }
 
   /**

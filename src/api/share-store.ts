@@ -1,7 +1,9 @@
+import { messageOf } from '../errors/errors.ts';
 import { VERSION } from '../platform/version.ts';
+import type { Greeting } from '../transport/messages.ts';
 import { prepareAddress, removeAddress } from '../transport/socket-address.ts';
-import { SocketServer } from '../transport/socket-server.ts';
-import { LocalDialectic } from './dialectic.ts';
+import { type Answer, SocketServer } from '../transport/socket-server.ts';
+import { type Dialectic, LocalDialectic } from './dialectic.ts';
 import { dispatch } from './dispatch.ts';
 import type { OpenedStore } from './store.ts';
 
@@ -25,8 +27,20 @@ export async function shareStore(
     removeAddress(directory);
   });
   const greeting = { version: VERSION, pid: process.pid, callsModels };
-  server = await SocketServer.listen(prepareAddress(directory), greeting, (request, signal) =>
-    dispatch(dialectic, request, signal),
-  );
+  server = await listen(directory, greeting, dialectic).catch((thrown: unknown) => {
+    // The store itself is well, and a single terminal needs no socket.
+    store.log(`Other terminals cannot use this store meanwhile: ${messageOf(thrown)}.`);
+    return undefined;
+  });
   return dialectic;
+}
+
+async function listen(directory: string, greeting: Greeting, dialectic: Dialectic) {
+  const answer: Answer = (request, signal) => dispatch(dialectic, request, signal);
+  try {
+    return await SocketServer.listen(prepareAddress(directory), greeting, answer);
+  } catch {
+    const elsewhere = prepareAddress(directory, { elsewhere: true });
+    return await SocketServer.listen(elsewhere, greeting, answer);
+  }
 }

@@ -18,6 +18,7 @@ import { answerCommand, chooseCommand, feedbackCommand } from './review.ts';
 import { runCommand } from './run.ts';
 import { cancelCommand, pauseCommand } from './stop.ts';
 import { walletCommand } from './wallet.ts';
+import { watchCommand } from './watch.ts';
 import { workerCommand } from './worker.ts';
 
 /** All commands, with what each takes; a new one keeps what the last one parsed. */
@@ -31,6 +32,7 @@ export function createProgram(): Command {
     .addCommand(replayCommand())
     .addCommand(pauseCommand())
     .addCommand(cancelCommand())
+    .addCommand(watchCommand())
     .addCommand(listCommand())
     .addCommand(projectCommand())
     .addCommand(showCommand('show'))

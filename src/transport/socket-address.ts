@@ -9,19 +9,25 @@ const LONGEST_PATH = 100;
 const FOLDER = 'socket';
 const NAME_FILE = 'address';
 
+type AddressOptions = { readonly elsewhere?: boolean; readonly platform?: NodeJS.Platform };
+
 const folderOf = (directory: string): string => join(directory, FOLDER);
 
 /**
  * Makes the address on which the holder of a data directory answers, in place of what an earlier
- * holder left. Must only be called while the directory's lock is held.
+ * holder left. Must only be called while the directory's lock is held. `elsewhere` leaves the file
+ * system of the directory, since some network file systems have no sockets.
  */
-export function prepareAddress(directory: string, platform = process.platform): string {
+export function prepareAddress(
+  directory: string,
+  { elsewhere = false, platform = process.platform }: AddressOptions = {},
+): string {
   removeAddress(directory);
   const folder = folderOf(directory);
   mkdirSync(folder, { mode: 0o700 });
   chmodSync(folder, 0o700); // mkdir takes the umask away from its mode
   const near = join(folder, 'api');
-  if (platform !== 'win32' && Buffer.byteLength(near) <= LONGEST_PATH) return near;
+  if (!elsewhere && platform !== 'win32' && Buffer.byteLength(near) <= LONGEST_PATH) return near;
   const address = platform === 'win32' ? namePipe() : shortPath();
   writeFileSync(join(folder, NAME_FILE), address, { mode: 0o600 });
   return address;

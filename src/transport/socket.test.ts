@@ -109,8 +109,13 @@ test('only its owner reaches the socket, and a long path gets a short address', 
   const directory = await temporaryFolder();
   const deep = join(directory, 'd'.repeat(60), 'e'.repeat(60));
   await mkdir(deep, { recursive: true });
-  for (const place of [directory, deep]) {
-    const address = prepareAddress(place);
+  const addresses = [
+    [directory, () => prepareAddress(directory)],
+    [deep, () => prepareAddress(deep)],
+    [directory, () => prepareAddress(directory, { elsewhere: true })],
+  ] as const;
+  for (const [place, prepare] of addresses) {
+    const address = prepare();
     expect(Buffer.byteLength(address)).toBeLessThanOrEqual(100);
     expect(findAddress(place)).toBe(address);
     const server = await SocketServer.listen(address, greeting, async () => 1);
@@ -121,7 +126,9 @@ test('only its owner reaches the socket, and a long path gets a short address', 
     removeAddress(place);
     expect(statSync(join(address, '..'), { throwIfNoEntry: false })).toBeUndefined();
   }
-  expect(prepareAddress(directory, 'win32')).toMatch(/^\\\\\.\\pipe\\dialectic-[0-9a-f]{32}$/);
+  expect(prepareAddress(directory, { platform: 'win32' })).toMatch(
+    /^\\\\\.\\pipe\\dialectic-[0-9a-f]{32}$/,
+  );
   expect(findAddress(directory)).toContain('pipe');
 });
 

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Dialectic, openDialectic, type RunOptions, type WorkEvent } from '../../src/index.ts';
+import { describeDocument } from '../../src/recipe/contract.ts';
 import { afterTheFile, emptyDirectory, temporaryFolder } from '../stores.ts';
 
 const run: RunOptions = {
@@ -125,6 +126,35 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
     expect((await dialectic.costs(session)).calls).toHaveLength(10);
   }, 60_000);
+
+  test('a page is found by path, file, id, key or title, and by nothing else', async () => {
+    const { id: session } = await dialectic.find();
+    expect((await dialectic.page(session)).path).toBe('project_readme.md');
+    const { documents } = await dialectic.result(session);
+    const { id, path, key, lane, stage } = documents.find((one) => one.path !== null)!;
+    const { process } = await dialectic.session(session);
+    const { title } = describeDocument(
+      process.stages.find((one) => one.key === stage)!,
+      process.stages
+        .flatMap(({ steps }) => steps)
+        .find(({ output }) => output.documentKey === key)!,
+    );
+    const names = [path!, `my/plan/${path!}`, id.slice(-8), `${key}@${lane}`, `${title}@${lane}`];
+    names.push(title.toUpperCase().concat(`@${lane}`), `${stage}/${key}@${lane}`);
+    for (const name of names) {
+      expect([name, (await dialectic.page(session, name)).path]).toEqual([name, path]);
+    }
+    const markdown = (await dialectic.document(session, id)).markdown!;
+    expect((await dialectic.page(session, path!)).text).toContain(markdown.slice(-100).trim());
+    await expect(dialectic.page(session, key)).rejects.toMatchObject({
+      code: 'usage_invalid',
+      message: expect.stringContaining(`${key} names 2 documents`),
+    });
+    await expect(dialectic.page(session, 'nonsense')).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining(`${key}@${lane}  ${title} by`),
+    });
+  });
 
   test('whatever comes back survives JSON unchanged', async () => {
     const { id } = await dialectic.find();

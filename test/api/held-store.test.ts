@@ -95,6 +95,17 @@ test('every verb works beside a process that holds the store, and a run outlives
   expect(child.exitCode).toBe(null);
 
   const client = await open(data);
+  // Whoever holds the store works on everything in it; others look on.
+  await client.start(run);
+  const watched = await dialectic('watch', '--json');
+  expect(watched).toMatchObject({ code: 0 });
+  const kinds = watched.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).kind);
+  expect(kinds).toEqual(expect.arrayContaining(['job-started', 'session-completed']));
+  expect((await dialectic('watch')).stdout).toMatch(/^completed: 10 calls/m);
+
   const { session } = await client.start(run);
   for await (const event of client.work(session)) {
     if (event.kind === 'job-started') child.kill('SIGKILL');
@@ -104,3 +115,14 @@ test('every verb works beside a process that holds the store, and a run outlives
   await client.close();
   expect((await dialectic('list')).stdout).toContain(session);
 }, 60_000);
+
+test('to watch what no process works on says so, and lets the store go', async () => {
+  const data = await emptyDirectory();
+  const dialectic = await open(data);
+  const { session } = await dialectic.start(run);
+  await dialectic.close();
+  const { code, stderr } = await runDialectic(['watch', '--data', data]);
+  expect(stderr).toContain(`No process works on this session now.`);
+  expect(stderr).toContain(`dialectic resume ${session}`);
+  expect(code).toBe(0);
+});

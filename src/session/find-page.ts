@@ -1,0 +1,121 @@
+import { DialecticError } from '../errors/errors.ts';
+import type { ExportedDocument, ExportedSession } from './export.ts';
+import { titleOf } from './export-results.ts';
+import { nameOf, shortId } from './name-document.ts';
+import type { SessionView } from './read.ts';
+
+/** A file of the folder. */
+export type Page = {
+  /** Its path within the folder. */
+  readonly path: string;
+  readonly text: string;
+};
+
+const FIRST_PAGE = 'project_readme.md';
+const LEAST_OF_AN_ID = 4;
+const MOST_NAMED = 12;
+
+/**
+ * Finds a page of the folder by its path, the name of its file, or the id, key or title of its
+ * document, the last three also with `@` and the number of a participant; the first page where none
+ * is named.
+ */
+export function findPage(
+  session: SessionView,
+  { files, documents }: Pick<ExportedSession, 'files' | 'documents'>,
+  wanted: string = FIRST_PAGE,
+): Page {
+  const path =
+    findPath(files, wanted) ??
+    findDocumentPath(session, documents, wanted) ??
+    findFile(files, wanted);
+  const text = path === undefined ? undefined : files.get(path);
+  if (path === undefined || text === undefined) throw unknown(session, documents, wanted);
+  return { path, text };
+}
+
+/** A path within the folder, or one that leads into the folder from elsewhere. */
+function findPath(files: ReadonlyMap<string, string>, wanted: string): string | undefined {
+  const path = wanted.replaceAll('\\', '/').replace(/^\.\//, '');
+  if (files.has(path)) return path;
+  const ends = [...files.keys()].filter((one) => one.includes('/') && path.endsWith(`/${one}`));
+  return ends.toSorted((a, b) => b.length - a.length)[0];
+}
+
+function findDocumentPath(
+  session: SessionView,
+  documents: readonly ExportedDocument[],
+  wanted: string,
+): string | undefined {
+  const byId = documents.filter(
+    ({ id }) => wanted.length >= LEAST_OF_AN_ID && id.endsWith(wanted.toLowerCase()),
+  );
+  const plain = simplify(wanted);
+  const named = documents.filter((one) => namesOf(session, one).includes(plain));
+  const found = byId.length > 0 ? byId : latest(named);
+  if (found.length > 1) throw ambiguous(session, found, wanted);
+  return found[0] && (found[0].path ?? found[0].dataPath);
+}
+
+/** Small letters and spaces, so that a key and a title can be typed in either way. */
+const simplify = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
+    .trim();
+
+/** How a document may be called; with the number of its participant where others wrote one too. */
+function namesOf(session: SessionView, { stage, key, lane }: ExportedDocument): string[] {
+  const stageName = session.process.stages.find((one) => one.key === stage)?.name ?? stage;
+  const title = titleOf(session, { stage, documentKey: key });
+  const names = [key, title, `${stage}/${key}`, `${stageName}/${title}`].map(simplify);
+  return [...names, ...names.map((name) => `${name}@${lane.ordinal}`)];
+}
+
+/** Of what several passes wrote, what the last of them did. */
+function latest(documents: readonly ExportedDocument[]): ExportedDocument[] {
+  const works = Map.groupBy(documents, (one) => nameOf({ ...one, lane: one.lane.ordinal }));
+  return [...works.values()].flatMap((passes) => {
+    const last = Math.max(...passes.map(({ iteration }) => iteration));
+    return passes.filter(({ iteration }) => iteration === last);
+  });
+}
+
+/** The name of a file, with or without its ending. */
+function findFile(files: ReadonlyMap<string, string>, wanted: string): string | undefined {
+  const plain = simplify(wanted);
+  const found = [...files.keys()].filter((path) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    return [name, name.replace(/\.\w+$/, '')].map(simplify).includes(plain);
+  });
+  if (found.length < 2) return found[0];
+  const message = `${wanted} names ${found.length} files of the folder. Take the path of one:`;
+  throw new DialecticError('usage_invalid', [message, ...found].join('\n  '), {
+    details: { candidates: found },
+  });
+}
+
+function ambiguous(session: SessionView, found: readonly ExportedDocument[], wanted: string) {
+  const lines = found.map((one) => `  ${shortId(one.id)}  ${describe(session, one)}`);
+  return new DialecticError(
+    'usage_invalid',
+    `${wanted} names ${found.length} documents. Take the id of one, or its participant after an @:\n` +
+      lines.join('\n'),
+    { details: { candidates: found.map(({ id }) => id) } },
+  );
+}
+
+function unknown(session: SessionView, documents: readonly ExportedDocument[], wanted: string) {
+  const rendered = latest(documents.filter(({ path }) => path !== null));
+  const lines = rendered.slice(0, MOST_NAMED).map((one) => `  ${describe(session, one)}`);
+  const rest = rendered.length - lines.length;
+  const more = rest > 0 ? [`  and ${rest} more: dialectic show ${shortId(session.id)} --all`] : [];
+  const has = lines.length > 0 ? ['It has:', ...lines, ...more].join('\n') : 'It has none yet.';
+  return new DialecticError(
+    'not_found',
+    `Session ${shortId(session.id)} has no document ${wanted}. ${has}`,
+  );
+}
+
+const describe = (session: SessionView, { stage, key, lane }: ExportedDocument): string =>
+  `${key}@${lane.ordinal}  ${titleOf(session, { stage, documentKey: key })} by ${lane.model}`;
