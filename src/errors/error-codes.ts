@@ -235,6 +235,13 @@ export const ERROR_CODES = {
     'The provider refused the request as it stands.',
     'Read its message; `structuredOutputs: false` helps servers that know no JSON Schema.',
   ),
+  context_window_exceeded: entry(
+    6,
+    422,
+    false,
+    "The prompt is longer than the model's window, and shortening could not make it fit.",
+    'Use a model with a larger window, a shorter brief or fewer participants; the message says what was tried.',
+  ),
   provider_context_exceeded: entry(
     6,
     502,

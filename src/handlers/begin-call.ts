@@ -6,6 +6,7 @@ import type { Job } from '../jobs/types.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { type HoldResult, holdFunds, type WorstCase } from '../wallet/holds.ts';
+import type { ShortenedPart } from './fit.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
 
@@ -16,6 +17,8 @@ type NewCall = {
   readonly callId: string;
   readonly request: ModelRequest;
   readonly purpose: CallPurpose;
+  /** What had to be shortened for the request to fit. */
+  readonly shortened: readonly ShortenedPart[];
   readonly provider: string;
   /** What it may cost at most. */
   readonly cost: WorstCase;
@@ -26,7 +29,7 @@ type NewCall = {
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
   const { sessionId } = job;
-  const { callId, request, purpose, provider, cost, price } = call;
+  const { callId, request, purpose, shortened, provider, cost, price } = call;
   return database.asTenant(job.tenantId, async (tx) => {
     // A takeover is ordered before this transaction, or sees its row.
     await requireLease(tx, job);
@@ -39,9 +42,19 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     const body = JSON.stringify({ system: request.system, messages: request.messages });
     const requestHash = await saveBlob(tx, body);
     await tx.query(
-      `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [tx.tenantId, callId, sessionId, job.id, request.model, purpose, requestHash],
+      `insert into model_calls
+         (tenant_id, id, session_id, job_id, model, purpose, request_hash, shortened)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        tx.tenantId,
+        callId,
+        sessionId,
+        job.id,
+        request.model,
+        purpose,
+        requestHash,
+        JSON.stringify(shortened),
+      ],
     );
     return held;
   });

@@ -3,6 +3,7 @@ import { assemble } from './assemble.ts';
 import { call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
 import { compute } from './compute.ts';
+import { fit } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { judge } from './judge.ts';
 import { load } from './load.ts';
@@ -12,7 +13,7 @@ import { save } from './save.ts';
 
 /**
  * The EXECUTE job: one call to a model, from its inputs to a saved chunk, document or next link of
- * its chain. Each step adds to what the step before it returned: Loaded, Assembled, Reserved,
+ * its chain. Each step adds to what the step before it returned: Loaded, Assembled, Fitted, Reserved,
  * Answered, Judged.
  */
 export async function execute(deps: HandlerDeps, context: JobContext): Promise<void> {
@@ -22,9 +23,9 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   // Some documents are made by code from their inputs, without a call.
   if (loaded.step.compute !== null) return compute(context, loaded);
   const assembled = assemble(loaded);
-  // A step that fits the request into the model's window belongs here, before money is held for it.
   const recovered = await recover(database, job, assembled);
-  const reserved = recovered ?? (await reserve(deps, context, assembled));
+  const fitAndReserve = async () => reserve(deps, context, await fit(deps, job, assembled));
+  const reserved = recovered ?? (await fitAndReserve());
   // The session was paused for want of money; the job comes back when it goes on.
   if (reserved === null) return;
   const answered = recovered ?? (await call(deps, context, reserved));

@@ -1,3 +1,4 @@
+import type { Embedder } from '../context/embedder.ts';
 import type { Database } from '../db/database.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -8,6 +9,8 @@ export type HandlerDeps = {
   readonly database: Database;
   readonly provider: ModelProvider;
   readonly config: ModelsConfig;
+  /** Finds what matters in texts that are too long; the best that is installed where absent. */
+  readonly embedder?: Embedder;
   /** Is called with text as it arrives. */
   readonly onDelta?: (job: Job, text: string) => void;
 };

@@ -17,6 +17,7 @@ import { loadInputs } from './load-inputs.ts';
 
 /** All that an EXECUTE job starts from, read in one transaction. */
 export type Loaded = Assembly & {
+  readonly session: SessionView;
   /** The model of the lane on whose branch of the debate the document is written. */
   readonly sourceModel: string;
   readonly standing: Standing;

@@ -1,3 +1,4 @@
+import { roomForAnswer, USUAL_OUTPUT } from '../context/room.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { isRecorded, parseModelId } from '../models/model-id.ts';
@@ -12,6 +13,7 @@ import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import type { Assembled } from './assemble.ts';
 import { beginCall } from './begin-call.ts';
+import type { Fitted } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 
 /**
@@ -24,8 +26,6 @@ export type Reserved = Assembled & {
   readonly price: ModelPrice | null;
 };
 
-/** The output limit that is assumed where a model's is unknown; documents are far shorter. */
-const USUAL_OUTPUT = 16_384;
 /** With less than this a document would be cut again and again; then a person is asked instead. */
 const LEAST_OUTPUT = 4_096;
 const LOOK_AGAIN_MS = 250;
@@ -40,28 +40,29 @@ const PATIENCE_MS = 3_000;
 export async function reserve(
   { database, config }: HandlerDeps,
   { job, signal, commit }: JobContext,
-  assembled: Assembled,
+  fitted: Fitted,
 ): Promise<Reserved | null> {
-  const { request, purpose } = assembled;
+  const { request, purpose, shortened } = fitted;
   const price = await findPrice(request.model, config);
-  const inputTokens = await countInput(request, price);
-  const { maxOutputTokens } = await findWindow(request.model, config);
+  const window = await findWindow(request.model, config);
+  const isExact = price?.source !== 'local' || window.windowTokens !== null;
+  const inputTokens = await countInput(request, isExact);
   const callId = newId();
   const provider = parseModelId(request.model).provider;
   const isReplay = isRecorded(request.model);
   const since = elapsedMs();
-  let most = maxOutputTokens ?? USUAL_OUTPUT;
+  let most = roomForAnswer(window, inputTokens);
   for (;;) {
     const worst = worstCase(price, inputTokens, most);
     // A recorded answer was paid for in its own run, in tokens too.
     const cost = isReplay ? { ...worst, tokens: 0, inputTokens: 0 } : worst;
-    const call = { callId, request, purpose, provider, cost, price };
+    const call = { callId, request, purpose, shortened, provider, cost, price };
     const held = await beginCall(database, job, call);
     if (held.outcome === 'held') {
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
-      const isBound = limited || maxOutputTokens !== null;
+      const isBound = limited || most < USUAL_OUTPUT || window.maxOutputTokens !== null;
       const bound = isBound ? { ...request, maxOutputTokens: most } : request;
-      return { ...assembled, request: bound, callId, price };
+      return { ...fitted, request: bound, callId, price };
     }
     const affordable = affordableOutput(price, inputTokens, held) ?? 0;
     if (affordable < most && affordable >= leastWorthwhile(held)) {
@@ -83,9 +84,9 @@ export async function reserve(
 }
 
 /** Input as the model counts it. What costs nothing is not worth loading a tokenizer for. */
-async function countInput(request: ModelRequest, price: ModelPrice | null): Promise<number> {
+async function countInput(request: ModelRequest, isExact: boolean): Promise<number> {
   const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
-  if (price?.source === 'local') {
+  if (!isExact) {
     const texts = [request.system, schema, ...request.messages.map(({ content }) => content)];
     return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 3);
   }

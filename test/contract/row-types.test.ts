@@ -45,6 +45,7 @@ const TYPES: Readonly<Record<number, string>> = {
   [builtins.INT4]: 'number',
   [builtins.INT8]: 'number',
   [builtins.FLOAT8]: 'number',
+  [builtins.BYTEA]: 'Buffer',
   [builtins.TEXT]: 'string',
   [builtins.UUID]: 'string',
   [builtins.NUMERIC]: 'string',

@@ -155,6 +155,16 @@ lanes.id uuid not null
 lanes.session_id uuid not null
 lanes.ordinal integer not null
 lanes.model text not null
+memory_shortened.tenant_id uuid not null
+memory_shortened.key text not null
+memory_shortened.body text not null
+memory_shortened.project_id uuid not null
+memory_vectors.tenant_id uuid not null
+memory_vectors.digest text not null
+memory_vectors.model text not null
+memory_vectors.dimensions integer not null
+memory_vectors.vector bytea not null
+memory_vectors.project_id uuid not null
 model_calls.tenant_id uuid not null
 model_calls.id uuid not null
 model_calls.session_id uuid not null
@@ -175,6 +185,7 @@ model_calls.started_at timestamp with time zone not null default app_now()
 model_calls.finished_at timestamp with time zone
 model_calls.origin text not null default 'model'::text
 model_calls.recorded_cost_micros bigint
+model_calls.shortened json not null default '[]'::json
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -352,6 +363,14 @@ lanes lanes_ordinal_check CHECK ((ordinal > 0))
 lanes lanes_pkey PRIMARY KEY (tenant_id, id)
 lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
+memory_shortened memory_shortened_pkey PRIMARY KEY (tenant_id, key)
+memory_shortened memory_shortened_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+memory_shortened memory_shortened_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+memory_vectors memory_vectors_check CHECK ((octet_length(vector) = (4 * dimensions)))
+memory_vectors memory_vectors_dimensions_check CHECK ((dimensions > 0))
+memory_vectors memory_vectors_pkey PRIMARY KEY (tenant_id, digest, model)
+memory_vectors memory_vectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+memory_vectors memory_vectors_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
 model_calls model_calls_origin_check CHECK ((origin = ANY (ARRAY['model'::text, 'recording'::text, 'offline'::text])))
 model_calls model_calls_pkey PRIMARY KEY (tenant_id, id)
 model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text, 'compression'::text, 'embedding'::text])))
@@ -452,6 +471,10 @@ CREATE INDEX jobs_waiting ON public.jobs USING btree (prerequisite_job_id) WHERE
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
 CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
+CREATE INDEX memory_shortened_of_project ON public.memory_shortened USING btree (tenant_id, project_id)
+CREATE UNIQUE INDEX memory_shortened_pkey ON public.memory_shortened USING btree (tenant_id, key)
+CREATE INDEX memory_vectors_of_project ON public.memory_vectors USING btree (tenant_id, project_id)
+CREATE UNIQUE INDEX memory_vectors_pkey ON public.memory_vectors USING btree (tenant_id, digest, model)
 CREATE INDEX model_calls_of_contribution ON public.model_calls USING btree (tenant_id, contribution_id)
 CREATE INDEX model_calls_of_job ON public.model_calls USING btree (tenant_id, job_id)
 CREATE INDEX model_calls_of_request ON public.model_calls USING btree (tenant_id, request_hash)
@@ -496,6 +519,8 @@ holds enabled=t forced=t
 jobs enabled=t forced=t
 lane_steps enabled=t forced=t
 lanes enabled=t forced=t
+memory_shortened enabled=t forced=t
+memory_vectors enabled=t forced=t
 model_calls enabled=t forced=t
 notices enabled=t forced=t
 postings enabled=t forced=t
@@ -545,6 +570,8 @@ lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT curre
 lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lanes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+memory_shortened tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+memory_vectors tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
@@ -606,6 +633,8 @@ lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
 lanes dialectic_ledger DELETE, SELECT
 lanes dialectic_worker SELECT
+memory_shortened dialectic_app INSERT, SELECT, UPDATE
+memory_vectors dialectic_app INSERT, SELECT, UPDATE
 model_calls dialectic_app INSERT, SELECT, UPDATE
 model_calls dialectic_ledger DELETE, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE

@@ -23,6 +23,7 @@ const ALLOWED: Record<string, string> = {
   'entries.amount': '0', // whatever else a posting has must sum to zero
   'budgets.scope': 'tenant',
   'budgets.currency': 'USD',
+  'memory_vectors.dimensions': '9', // as many as the bytes below make
 };
 
 /** References that a trigger holds instead of a foreign key. */

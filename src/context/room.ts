@@ -1,0 +1,24 @@
+import type { ModelWindow } from '../models/windows.ts';
+
+/** The output limit that is assumed where a model's is unknown; documents are far shorter. */
+export const USUAL_OUTPUT = 16_384;
+/** No answer may take more of the window than this, however long it could be. */
+const ANSWER_SHARE = 1 / 4;
+/** Counts of tokens differ from the provider's by a little. */
+const MARGIN_SHARE = 1 / 50;
+
+/** How many tokens a request may have, beside its answer; null where the window is unknown. */
+export function roomForRequest({ windowTokens, maxOutputTokens }: ModelWindow): number | null {
+  if (windowTokens === null) return null;
+  const answer = Math.min(maxOutputTokens ?? USUAL_OUTPUT, windowTokens * ANSWER_SHARE);
+  return Math.floor(windowTokens * (1 - MARGIN_SHARE) - answer);
+}
+
+/** How long the answer to a request of so many tokens may be at most. */
+export function roomForAnswer(window: ModelWindow, inputTokens: number): number {
+  const most = window.maxOutputTokens ?? USUAL_OUTPUT;
+  if (window.windowTokens === null) return most;
+  const left = Math.floor(window.windowTokens * (1 - MARGIN_SHARE)) - inputTokens;
+  // A request that is too long is refused before; here the counts of two tokenizers may differ.
+  return Math.max(1, Math.min(most, left));
+}

