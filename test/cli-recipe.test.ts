@@ -17,6 +17,8 @@ const readJson = async <T>(...parameters: string[]): Promise<T> => {
   return JSON.parse(stdout) as T;
 };
 
+const copyMemo = (): Promise<string> => editedMemo('process.yaml', 'key:', 'key:');
+
 /** A copy of decision-memo with one text replaced in one file. */
 async function editedMemo(file: string, from: string, to: string): Promise<string> {
   const folder = join(await temporaryFolder(), 'memo');
@@ -106,6 +108,29 @@ describe('recipe validate', () => {
     );
   });
 
+  test('reports the defects of every file, and of every step that cannot be planned, at once', async () => {
+    const folder = await editedMemo('decide/stage.yaml', 'multiple: true', 'multiple: false');
+    await editFile(join(folder, 'challenge/stage.yaml'), 'multiple: true', 'multiple: false');
+    await editFile(join(folder, 'propose/prompts/proposal.md'), '{{', '{{ gone }} {{');
+    const placesOf = async (): Promise<string[]> => {
+      const { stdout } = await recipe('validate', folder, '--json');
+      const { issues } = JSON.parse(stdout) as { issues: RecipeIssue[] };
+      return issues.map(({ code, file }) => `${code} ${file}`);
+    };
+    const ofText = 'prompt_variable_unknown propose/prompts/proposal.md';
+    expect(await placesOf()).toEqual([
+      ofText,
+      'input_ambiguous challenge/stage.yaml',
+      'input_ambiguous decide/stage.yaml',
+    ]);
+    // A process that cannot be read cannot be planned, but its stages are checked all the same.
+    await editFile(join(folder, 'process.yaml'), 'name:', 'title:');
+    const unread = 'field_invalid process.yaml';
+    expect(await placesOf()).toEqual([unread, unread, ofText]);
+    await writeFile(join(folder, 'process.yaml'), 'stages: [');
+    expect(await placesOf()).toEqual(['yaml_invalid process.yaml', ofText]);
+  });
+
   test('a picture among the prompts is refused by code', async () => {
     const folder = await editedMemo('process.yaml', 'key:', 'key:');
     await writeFile(join(folder, 'shared', 'picture.png'), Buffer.from([0x89, 0x50, 0, 0xff]));
@@ -175,12 +200,23 @@ describe('recipe fork and diff', () => {
     expect(without).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('without an origin the other recipe must be named', async () => {
+  test('a copy under another name is compared with the recipe whose stages it has', async () => {
     const folder = await editedMemo('process.yaml', 'key: decision-memo', 'key: my-memo');
-    expect((await recipe('diff', folder)).stderr).toContain('(usage_invalid)');
-    expect((await recipe('diff', folder, 'decision-memo')).stdout).toBe(
-      'changed process › key: decision-memo → my-memo\n',
+    const changed = 'changed process › key: decision-memo → my-memo\n';
+    expect((await recipe('diff', folder)).stdout).toBe(changed);
+    expect((await recipe('diff', folder, 'decision-memo')).stdout).toBe(changed);
+  });
+
+  test('a fork of a recipe that is not shipped is compared with the copy that it keeps', async () => {
+    const own = await editedMemo('process.yaml', 'key: decision-memo', 'key: my-memo');
+    const folder = join(await temporaryFolder(), 'mine');
+    await recipe('fork', own, '--stage', 'propose', '--out', folder);
+    expect((await recipe('diff', folder)).stdout).toBe(
+      `${folder} does what the my-memo that it was copied from does.\n`,
     );
+    const merged = await recipe('merge', folder);
+    expect(merged.code).toBe(2);
+    expect(merged.stderr).toContain('names no shipped recipe as its origin');
   });
 });
 
@@ -227,6 +263,32 @@ describe('recipe insert', () => {
     await editFile(join(folder, 'research/stage.yaml'), 'name: Plan the queries', 'name: Ask');
     const { stdout } = await recipe('diff', folder);
     expect(stdout).toContain('research_plan_queries › name: Plan the queries → Ask');
+  });
+
+  test.each(['fork', 'copy'])(
+    'a renamed %s with an inserted stage is compared with the process, not with the stage',
+    async (kind) => {
+      const folder = kind === 'fork' ? await fork('decision-memo', 'decide') : await copyMemo();
+      await editFile(join(folder, 'process.yaml'), 'key: decision-memo', 'key: my-memo');
+      // Nothing stands behind the new stage, so that no other stage changes.
+      await recipe('insert', folder, 'research', '--after', 'decide');
+      const compared = await readJson<RecipeComparison>('diff', folder);
+      expect(compared.origin.name).toBe('decision-memo');
+      expect(compared.changes).toContainEqual(
+        expect.objectContaining({ stage: 'research', place: 'stage', kind: 'added' }),
+      );
+    },
+  );
+
+  test('takes the folder that it is called in', async () => {
+    const folder = await fork('decision-memo', 'decide');
+    const words = ['recipe', 'insert', 'research', '--before', 'propose'];
+    const inserted = await runDialectic(words, { cwd: folder });
+    expect(inserted).toMatchObject({ code: 0, stderr: '' });
+    expect(inserted.stdout).toContain('propose/propose reads clusters, contradictions.');
+    for (const verb of ['validate', 'diff']) {
+      expect(await runDialectic(['recipe', verb], { cwd: folder })).toMatchObject({ code: 0 });
+    }
   });
 
   test('refuses two places, none, a process, and a stage that is there already', async () => {

@@ -1,9 +1,14 @@
-import { type LoadedRecipe, loadRecipe } from '../catalogue/load-recipe.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LoadedRecipe, loadFolder, loadFrom, loadRecipe } from '../catalogue/load-recipe.ts';
 import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { diffProcesses, diffStages, type RecipeChange } from '../recipe/diff.ts';
 import type { Stage } from '../recipe/types.ts';
 import { hashStage } from '../recipe/version.ts';
+
+/** Where a fork keeps the files that it was copied from; recipes are read without it. */
+export const BASE_FOLDER = '.origin';
 
 export type RecipeComparison = {
   readonly origin: { readonly name: string; readonly folder: string; readonly version: string };
@@ -17,7 +22,7 @@ export async function compareWithOrigin(
   recipe: LoadedRecipe,
   named: string | undefined,
 ): Promise<RecipeComparison> {
-  const origin = await loadRecipe(named ?? (await nameOfOrigin(recipe)));
+  const origin = named === undefined ? await loadOrigin(recipe) : await loadRecipe(named);
   const { name, folder, version } = origin;
   const outdated = recipe.process.stages
     .filter((stage) => stage.origin !== null && stage.origin.process === origin.process.key)
@@ -49,18 +54,59 @@ async function compareInserted(origin: LoadedRecipe, recipe: LoadedRecipe) {
   return changes;
 }
 
+/** What a folder is compared with where nothing is named. */
+async function loadOrigin(recipe: LoadedRecipe): Promise<LoadedRecipe> {
+  const name = await findOrigin(recipe);
+  if (name !== null) return loadRecipe(name);
+  const base = await loadBase(recipe);
+  if (base === null) throw originUnknown(recipe);
+  return { ...base, name: `the ${base.process.key} that it was copied from` };
+}
+
+/** The shipped recipe that a folder was copied from. */
+export async function nameOfOrigin(recipe: LoadedRecipe): Promise<string> {
+  const name = await findOrigin(recipe);
+  if (name === null) throw originUnknown(recipe);
+  return name;
+}
+
+const originUnknown = ({ name, process }: LoadedRecipe): DialecticError =>
+  new DialecticError(
+    'usage_invalid',
+    `${process.key} names no shipped recipe as its origin and has no stage of one. ` +
+      `Name the other recipe: dialectic recipe diff ${name} RECIPE`,
+  );
+
 /**
- * The recipe that a folder was copied from: the shipped one of its key, or the one that its stages
- * note. A stage that was inserted notes a recipe of its own, which is asked last.
+ * The copy that a fork keeps of its origin tells which one that is; without it the key, then what the
+ * stages note, then the stages themselves. An inserted stage notes a recipe of its own, which is no
+ * process and says nothing about the rest.
  */
-export async function nameOfOrigin({ process }: LoadedRecipe): Promise<string> {
-  const shipped = await listShippedRecipes();
-  if (shipped.some((recipe) => recipe.name === process.key)) return process.key;
-  const origins = process.stages.flatMap((stage) => stage.origin ?? []);
-  const noted = origins.find((one) => one.process !== one.stage) ?? origins[0];
-  if (noted !== undefined) return noted.process;
-  const message = `No stage of ${process.key} notes where it was copied from; name a recipe.`;
-  throw new DialecticError('usage_invalid', message);
+async function findOrigin(recipe: LoadedRecipe): Promise<string | null> {
+  const shipped = await Promise.all((await listShippedRecipes()).map(loadFrom));
+  const ofKind = shipped.filter(({ kind }) => kind === recipe.kind);
+  const isShipped = (key: string): boolean => ofKind.some(({ name }) => name === key);
+  const base = await loadBase(recipe);
+  if (base !== null) return isShipped(base.process.key) ? base.process.key : null;
+  const noted = recipe.process.stages.flatMap(({ origin }) => origin?.process ?? []);
+  const named = [recipe.process.key, ...noted].find(isShipped);
+  return named ?? mostAlike(recipe, ofKind)?.name ?? null;
+}
+
+async function loadBase({ folder }: LoadedRecipe): Promise<LoadedRecipe | null> {
+  const path = join(folder, BASE_FOLDER);
+  return existsSync(path) ? loadFolder(path) : null;
+}
+
+/** The recipe that shares most stages with another, by key; null where none shares any. */
+function mostAlike(recipe: LoadedRecipe, others: readonly LoadedRecipe[]): LoadedRecipe | null {
+  const keys = new Set(recipe.process.stages.map((stage) => stage.key));
+  const shares = others.map((other) => ({
+    other,
+    count: other.process.stages.filter((stage) => keys.has(stage.key)).length,
+  }));
+  const best = shares.toSorted((a, b) => b.count - a.count)[0];
+  return best !== undefined && best.count > 0 ? best.other : null;
 }
 
 /** Processes are compared whole; where one side is a stage on its own, that stage alone. */

@@ -11,10 +11,7 @@ import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
 import { exitWith } from './exit-with.ts';
 import { printResult } from './output.ts';
-import { nameOfOrigin } from './recipe-diff.ts';
-
-/** Where a fork keeps the files that it was copied from; recipes are read without it. */
-export const BASE_FOLDER = '.origin';
+import { BASE_FOLDER, nameOfOrigin } from './recipe-diff.ts';
 
 type InsertOptions = { readonly before?: string; readonly after?: string; readonly json?: boolean };
 type MergeOptions = { readonly base?: string; readonly json?: boolean };
@@ -23,8 +20,9 @@ type MergeOptions = { readonly base?: string; readonly json?: boolean };
 export function insertCommand(): Command {
   return new Command('insert')
     .description('copy a stage into a process and let the stage behind it read what it makes')
-    .argument('<folder>', 'folder with process.yaml')
-    .argument('<stage>', 'a shipped stage, or a folder with stage.yaml')
+    .usage('[options] [folder] <stage>')
+    .argument('<folder>', 'folder with process.yaml (default: this one)')
+    .argument('[stage]', 'a shipped stage, or a folder with stage.yaml')
     .option('--before <stage>', 'the stage that follows it')
     .option('--after <stage>', 'the stage that precedes it')
     .action(insert);
@@ -43,7 +41,12 @@ export function mergeCommand(): Command {
     .action(merge);
 }
 
-async function insert(folder: string, stage: string, options: InsertOptions): Promise<void> {
+async function insert(
+  first: string,
+  second: string | undefined,
+  options: InsertOptions,
+): Promise<void> {
+  const [folder, stage] = second === undefined ? ['.', first] : [first, second];
   const recipe = await loadFolder(folder);
   const source = await loadRecipe(stage);
   if (recipe.kind !== 'process') throw usage(`${folder} holds a stage, not a process.`);

@@ -12,14 +12,15 @@ import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
 import { exitWith } from './exit-with.ts';
 import { printResult } from './output.ts';
-import { compareWithOrigin } from './recipe-diff.ts';
-import { BASE_FOLDER, insertCommand, mergeCommand } from './recipe-edit.ts';
+import { BASE_FOLDER, compareWithOrigin } from './recipe-diff.ts';
+import { insertCommand, mergeCommand } from './recipe-edit.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
 import { checkFolder } from './recipe-validate.ts';
 
 type Options = { readonly json?: boolean };
 type ForkOptions = Options & { readonly stage?: readonly string[]; readonly out: string };
 
+const FOLDER = 'folder with process.yaml or stage.yaml';
 const RECIPE = 'name of a shipped recipe, or a folder (./NAME where both exist)';
 
 /** `dialectic recipe`: looks at recipes, checks them and makes editable copies. */
@@ -31,7 +32,7 @@ export function recipeCommand(): Command {
   recipe
     .command('validate')
     .description('report every defect with file, line and field; leaves with 2 if there is one')
-    .argument('<folder>', 'folder with process.yaml or stage.yaml')
+    .argument('[folder]', FOLDER, '.')
     .action(validate);
   recipe
     .command('fork')
@@ -44,7 +45,7 @@ export function recipeCommand(): Command {
   recipe
     .command('diff')
     .description('compare a folder with the recipe that it was copied from')
-    .argument('<folder>', 'folder with process.yaml or stage.yaml')
+    .argument('[folder]', FOLDER, '.')
     .argument('[recipe]', `what to compare with (default: its origin): ${RECIPE}`)
     .action(diff);
   recipe.addCommand(insertCommand()).addCommand(mergeCommand());

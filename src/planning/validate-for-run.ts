@@ -1,10 +1,13 @@
 import { DialecticError } from '../errors/errors.ts';
+import { driverOf } from '../recipe/driver.ts';
 import { parseProcess } from '../recipe/parse.ts';
 import { processToFiles } from '../recipe/serialise.ts';
-import type { LineIndex, Process, RecipeIssue } from '../recipe/types.ts';
+import type { LineIndex, Process, RecipeIssue, Step, StepInput } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { locate } from '../recipe/yaml-file.ts';
 import { type SimulationOptions, simulateProcess } from './simulate.ts';
+
+type ValidationOptions = SimulationOptions & { readonly lines?: LineIndex };
 
 /**
  * What would stop this process with this many lanes, before the first call: the recipe's defects,
@@ -13,20 +16,69 @@ import { type SimulationOptions, simulateProcess } from './simulate.ts';
 export function validateForRun(
   process: Process,
   laneCount: number,
-  options: SimulationOptions & { readonly lines?: LineIndex } = {},
+  options: ValidationOptions = {},
 ): RecipeIssue[] {
   const issues = validateProcess(process, options.lines);
-  if (issues.length > 0) return issues;
+  return issues.length > 0 ? issues : findPlanDefects(process, laneCount, options);
+}
+
+/**
+ * Every input that the planners could not fill in a dry run. An input that fails is loosened until
+ * it passes, so that the steps behind it are planned, too, and report their own defects.
+ */
+export function findPlanDefects(
+  process: Process,
+  laneCount: number,
+  options: ValidationOptions = {},
+): RecipeIssue[] {
+  const issues: RecipeIssue[] = [];
+  let lines = options.lines;
+  let loosened = process;
+  for (;;) {
+    const failure = tryPlanning(loosened, laneCount, options);
+    if (failure === null) return issues;
+    lines ??= parseProcess(processToFiles(process)).lines;
+    const issue = toIssue(process, failure, lines);
+    if (issues.some(({ file, field }) => file === issue.file && field === issue.field)) {
+      return issues; // loosening it did not help, so nothing behind it can be planned
+    }
+    issues.push(issue);
+    loosened = loosenInput(loosened, failure);
+  }
+}
+
+function tryPlanning(
+  process: Process,
+  laneCount: number,
+  options: SimulationOptions,
+): DialecticError | null {
   try {
     simulateProcess(process, laneCount, options);
-    return [];
+    return null;
   } catch (thrown) {
-    if (thrown instanceof DialecticError && thrown.code === 'plan_inputs_missing') {
-      const lines = options.lines ?? parseProcess(processToFiles(process)).lines;
-      return [toIssue(process, thrown, lines)];
-    }
+    if (thrown instanceof DialecticError && thrown.code === 'plan_inputs_missing') return thrown;
     throw thrown;
   }
+}
+
+/** The process with the input that a failure names as one that takes what there is. */
+function loosenInput(process: Process, { details }: DialecticError): Process {
+  const loosen = (step: Step): Step => {
+    const driver = driverOf(step)?.name;
+    const inputs = step.inputs.map((input): StepInput => {
+      if (input.name !== details['input']) return input;
+      // Without its driver a step could not be planned at all.
+      return { ...input, required: input.name === driver, multiple: true, join: 'all' };
+    });
+    return { ...step, inputs };
+  };
+  const stages = process.stages.map((stage) => ({
+    ...stage,
+    steps: stage.steps.map((step) =>
+      stage.key === details['stage'] && step.key === details['step'] ? loosen(step) : step,
+    ),
+  }));
+  return { ...process, stages };
 }
 
 function toIssue(process: Process, error: DialecticError, lines: LineIndex): RecipeIssue {

@@ -7,12 +7,13 @@ import {
   parseStage,
   type RecipeFiles,
 } from './parse.ts';
+import { PROCESS_SCHEMA } from './schemas.ts';
 import { processToFiles, toYaml } from './serialise.ts';
 import type { IssueCode, LineIndex, Process, RecipeIssue, Stage } from './types.ts';
 import { checkProcessFile } from './validate-process.ts';
 import { checkStage } from './validate-stage.ts';
 import { checkTexts } from './validate-texts.ts';
-import { locate } from './yaml-file.ts';
+import { locate, parseYamlFile } from './yaml-file.ts';
 
 /** What the checks share: the process, and where to put what they find. */
 export type Validation = {
@@ -57,11 +58,38 @@ export function requireValid(issues: readonly RecipeIssue[]): void {
 /** Parses and validates; where a file does not parse, what the other stages say is still checked. */
 export function checkProcess(files: RecipeFiles): Parsed<Process> {
   const { value, lines, issues: unparsed } = parseSoundStages(files);
-  if (value === null) return { value, lines, issues: unparsed };
+  if (value === null) return { value, lines, issues: [...unparsed, ...checkStagesAlone(files)] };
   const found = validateProcess(value, lines);
   const issues =
     unparsed.length === 0 ? found : [...unparsed, ...found.filter(holdsWithoutOtherStages)];
   return { value: issues.length > 0 ? null : value, lines, issues };
+}
+
+/**
+ * The defects of the stages where process.yaml itself does not parse: in the order in which it lists
+ * them, as far as that can be read, else in that of their folders, which says nothing about what runs
+ * first.
+ */
+function checkStagesAlone(files: RecipeFiles): RecipeIssue[] {
+  const listed = listStages(files);
+  const folders = [...files.keys()].flatMap(
+    (path) => /^([^/]+)\/stage\.yaml$/.exec(path)?.[1] ?? [],
+  );
+  const stages = listed ?? folders.toSorted();
+  if (stages.length === 0) return [];
+  const named = toYaml({ key: 'process', name: 'Process', stages });
+  return checkProcess(new Map([...files, ['process.yaml', named]]))
+    .issues.filter(holdsWithoutOtherStages)
+    .filter(({ code }) => listed !== null || code !== 'never_produced');
+}
+
+/** The stages that a defective process.yaml names; null where it does not say so legibly. */
+function listStages(files: RecipeFiles): string[] | null {
+  const { value } = parseYamlFile('process.yaml', files.get('process.yaml') ?? '', PROCESS_SCHEMA);
+  const stages = value !== null && typeof value === 'object' && 'stages' in value && value.stages;
+  if (!Array.isArray(stages) || stages.length === 0) return null;
+  const known = stages.every((name) => files.has(`${name}/stage.yaml`));
+  return known && new Set(stages).size === stages.length ? stages.map(String) : null;
 }
 
 /** False for what may only look like a defect because another stage did not parse. */
