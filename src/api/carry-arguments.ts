@@ -25,7 +25,8 @@ export async function carryArguments(
   let signal: AbortSignal | undefined;
   for (const [at, value] of args.entries()) {
     if (!isOptions(value)) continue;
-    const { signal: own, ...options } = value;
+    // A signal of which the other process cannot hear: it lets the calls finish.
+    const { signal: own, cutOff: _, ...options } = value;
     if (at === signalAt && own instanceof AbortSignal) signal = own;
     args[at] = at === signalAt ? await absolute(options) : await absolute(value);
   }

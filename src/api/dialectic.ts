@@ -155,7 +155,7 @@ export class LocalDialectic {
    * are left out unless `all` is set.
    */
   async list({ all = false }: { all?: boolean } = {}): Promise<readonly SessionInfo[]> {
-    return toPlain(await this.#read((tx) => listSessions(tx, all)));
+    return toPlain(await listSessions(this.#store.database, this.#store.tenantId, all));
   }
 
   /** A session by its id or the end of it; the newest of those not archived where none is named. */

@@ -12,7 +12,7 @@ import { requireOpen, type Store } from './store.ts';
 /** What the process that works on a run hears beside its events. */
 export type WorkEvent =
   | RunEvent
-  /** The session rests, and these calls under way are waited for; the signal cuts them off. */
+  /** Nothing new starts, and these calls under way are waited for. */
   | { readonly kind: 'calls-finishing'; readonly calls: number }
   /** The folder of the session could not be written; the run goes on, and the store keeps all. */
   | FolderEvent
@@ -24,6 +24,13 @@ export type WorkOptions = WatchOptions & {
   readonly out?: string | undefined;
   /** How many calls are made at a time; 4 where absent. */
   readonly concurrency?: number | undefined;
+  /**
+   * Whether the signal lets calls under way finish, which are paid for; else they have a second, and
+   * what they have written by then is kept.
+   */
+  readonly finishCalls?: boolean | undefined;
+  /** Cuts calls off that are waited for; within this process alone. */
+  readonly cutOff?: AbortSignal | undefined;
 };
 
 const STOP_MS = 1_000;
@@ -74,7 +81,7 @@ export async function workOnAll(
 export async function* workOnRun(
   store: Store,
   sessionId: string,
-  { out, concurrency = 4, after, signal = NEVER }: WorkOptions,
+  { out, concurrency = 4, after, signal = NEVER, finishCalls = false, cutOff }: WorkOptions,
 ): AsyncGenerator<WorkEvent, void, void> {
   const { database, tenantId } = store;
   if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
@@ -90,14 +97,17 @@ export async function* workOnRun(
       yield event;
       if (folder) yield* await folder.hear(event);
     }
-    isLeft = signal.aborted;
+    isLeft = signal.aborted && !finishCalls;
     if (!isLeft && worker.running > 0) yield { kind: 'calls-finishing', calls: worker.running };
   } catch (thrown) {
     isLeft = false;
     throw thrown;
   } finally {
     // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
-    await (isLeft ? worker.stop(STOP_MS) : worker.stop(LONGEST_CALL_MS, signal));
+    const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
+    await (isLeft
+      ? worker.stop(STOP_MS)
+      : worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience)));
   }
   yield { kind: 'run-rested', result: await update() };
 }

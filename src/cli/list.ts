@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { describeVote } from '../session/choice-text.ts';
-import { describeStanding } from '../session/standing.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
@@ -45,7 +44,7 @@ const describeProject = ({ project, projectId, archived }: SessionInfo): string 
 
 function describeSession(session: SessionInfo): string {
   const { id, process, models, calls } = session;
-  const state = describeStanding(session).padEnd(16);
+  const state = session.standing.padEnd(16);
   const dated = session.ahead ? ` · dated ${session.createdAt}, after now` : '';
   return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls${dated}`;
 }

@@ -17,14 +17,20 @@ export function describeFolder({ folder, folderProblem }: RunResult): string[] {
 }
 
 function describeGoOn(result: RunResult): string[] {
-  const { session, status, awaiting } = result;
+  const { session, status, standing, awaiting } = result;
   if (status === 'cancelled') return [`Look at what is kept with: dialectic show ${session}`];
   if (status === 'completed') return [`Make another pass with: dialectic iterate ${session}`];
+  if (standing === 'running') return [`A worker goes on with it: dialectic show ${session}`];
   if (awaiting?.reason !== 'review') {
     return [`Go on with: dialectic resume ${session}${adviseGates(result).parameters}`];
   }
   if (typeof awaiting.openQuestions !== 'number') {
-    return [`Go on with: dialectic approve ${session}`];
+    const stage = result.documents.at(-1)?.stage ?? 'STAGE';
+    return [
+      `Stage ${stage} has ended and waits for you. Say what is wrong with it with: ` +
+        `dialectic feedback ${stage} TEXT -s ${session}`,
+      `Go on with: dialectic approve ${session}`,
+    ];
   }
   return [
     `${awaiting.openQuestions} questions are open. List them with: dialectic questions ${session}`,

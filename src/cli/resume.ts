@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { ResumeOptions } from '../api/steer-run.ts';
 import type { ModelCheck } from '../models/preflight.ts';
+import { findTerminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { driveRun } from './drive.ts';
 import { namingSession } from './name-session.ts';
@@ -51,7 +52,8 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
         if (options.preflight !== false) tellChecks(await checkLanes(dialectic, id));
         const goOn: ResumeOptions = { out, until, now, budget: budgetOf(options) };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
-        report(await driveRun(dialectic, id, { concurrency }), options);
+        const drive = { concurrency, terminal: findTerminal({}) };
+        report(await driveRun(dialectic, id, drive), options);
       });
     });
 }

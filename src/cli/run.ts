@@ -117,10 +117,11 @@ export async function carryOut(
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
     tell(`The documents go to ${showPath(out)}`);
-    let result = await driveRun(dialectic, session, { concurrency });
+    const drive = { concurrency, terminal };
+    let result = await driveRun(dialectic, session, drive);
     const isAsked = terminal !== null && isAsking(result);
     if (isAsked && (await askQuestions(dialectic, session, terminal))) {
-      result = await driveRun(dialectic, session, { concurrency });
+      result = await driveRun(dialectic, session, drive);
     }
     return { ...result, estimate };
   });
@@ -158,8 +159,8 @@ export function report(
 }
 
 /** Whether it came as far as it was asked to; else an error tells why it did not, and what helps. */
-const isAtRest = (result: RunResult): boolean =>
-  result.status === 'completed' || result.awaiting?.reason === 'until' || isAsking(result);
+const isAtRest = ({ status, awaiting }: RunResult): boolean =>
+  status === 'completed' || awaiting !== null;
 
 /** Throws for a run that rests before its end, with the command that goes on. */
 export function requireCompleted(result: RunResult): void {
@@ -189,7 +190,7 @@ export const describeDegraded = ({ missingText }: RunResult): string[] =>
 function describe(result: RunResult): string[] {
   const { usage, chosen, awaiting } = result;
   const stopped = awaiting?.reason === 'until';
-  const standing = isAsking(result) ? 'waiting for answers' : result.status;
+  const standing = isAsking(result) ? 'waiting for answers' : result.standing;
   const state = stopped ? `stopped after ${awaiting.until}, as asked` : standing;
   const cost = usage.costUsd === null ? 'price unknown' : `$${usage.costUsd.toFixed(4)}`;
   const rendered = result.documents.filter((document) => document.path !== null);

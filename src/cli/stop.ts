@@ -4,16 +4,19 @@ import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { withDialectic } from './store.ts';
 
+const PAUSED = 'Nothing new starts; calls under way finish and are saved.';
+const CANCELLED = 'Calls under way are cut off; what was written is kept.';
+
 /** `dialectic pause`: nothing new of a session starts; calls in flight finish and are saved. */
 export function pauseCommand(): Command {
   const description = 'let calls in flight finish and start nothing new';
-  return stopCommand('pause', description, 'Paused.');
+  return stopCommand('pause', description, `Paused. ${PAUSED}`);
 }
 
 /** `dialectic cancel`: ends a session for good and aborts its calls. */
 export function cancelCommand(): Command {
   const description = 'end a session for good and abort its calls';
-  return stopCommand('cancel', description, 'Cancelled. What was written is kept.');
+  return stopCommand('cancel', description, `Cancelled. ${CANCELLED}`);
 }
 
 function stopCommand(verb: 'pause' | 'cancel', description: string, done: string): Command {

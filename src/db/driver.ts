@@ -25,10 +25,12 @@ export interface Driver {
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   /**
-   * Shows the other processes that this one is alive, by a lock that ends with its connection.
-   * Undefined where no other process can be: the embedded database.
+   * Shows that something with this id is alive, and at which place it is. On a server these are locks
+   * that end with its connection, so that other processes see them; an embedded database has one.
    */
-  announce(id: string): Promise<Presence | undefined>;
+  announce(id: string, place: string): Promise<Presence>;
+  /** How many are at each of the places at this moment, in the order of the places. */
+  countPresent(places: readonly string[]): Promise<number[]>;
   /** Resolves when there is room to write; at once unless `storage_full` was thrown. */
   untilWritable(signal?: AbortSignal): Promise<void>;
   /** The coded error behind a failed statement, where the driver knows more than the statement. */

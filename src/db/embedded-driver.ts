@@ -18,7 +18,7 @@ import {
 } from './data-directory.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { DiskWatch, readFreeBytes } from './disk-watch.ts';
-import type { Driver, HeldConnection } from './driver.ts';
+import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { PgliteThread } from './pglite-connection.ts';
 import { valueParsers } from './value-parsers.ts';
@@ -49,6 +49,8 @@ export class EmbeddedDriver implements Driver {
   readonly #disk: DiskWatch;
   readonly #backups: BackupSchedule;
   readonly #listeners = new Listeners();
+  /** What was announced in this process: where each id is. */
+  readonly #present = new Map<string, string>();
   #watch: { stop(): void } | undefined;
   #thread: PgliteThread | undefined;
   #client: pg.Client | undefined;
@@ -146,8 +148,19 @@ export class EmbeddedDriver implements Driver {
     return async () => remove();
   }
 
-  async announce(): Promise<undefined> {
-    return undefined; // the directory lock says it: there is no other process
+  /** The directory lock says that there is no other process. */
+  async announce(id: string, place: string): Promise<Presence> {
+    const since = elapsedMs();
+    this.#present.set(id, place);
+    return {
+      heldForMs: () => elapsedMs() - since,
+      end: async () => void this.#present.delete(id),
+    };
+  }
+
+  async countPresent(places: readonly string[]): Promise<number[]> {
+    const present = [...this.#present.values()];
+    return places.map((place) => present.filter((one) => one === place).length);
   }
 
   async untilWritable(signal?: AbortSignal): Promise<void> {

@@ -5,10 +5,14 @@ import type { Presence } from './driver.ts';
 const RETRY_MS = 200;
 
 /**
- * Holds the advisory lock of an id on a connection of its own. The server releases it the moment
- * the process is gone, which is how its jobs are taken over within a second.
+ * Holds the advisory lock of an id, and a shared one of its place, on a connection of its own. The
+ * server releases them the moment the process is gone: its jobs are taken over within a second.
  */
-export async function announcePresence(config: pg.ClientConfig, id: string): Promise<Presence> {
+export async function announcePresence(
+  config: pg.ClientConfig,
+  id: string,
+  place: string,
+): Promise<Presence> {
   let client: pg.Client | undefined;
   let since: number | undefined;
   let ended = false;
@@ -18,6 +22,7 @@ export async function announcePresence(config: pg.ClientConfig, id: string): Pro
     next.on('error', () => {}); // 'end' follows
     await next.connect();
     await next.query('select pg_advisory_lock(hashtextextended($1, 0))', [id]);
+    await next.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', [place]);
     client = next;
     since = elapsedMs();
     next.on('end', () => {
@@ -41,3 +46,14 @@ export async function announcePresence(config: pg.ClientConfig, id: string): Pro
     },
   };
 }
+
+/**
+ * How many hold the shared lock of each place. pg_locks shows the two halves of a lock's number; a
+ * lock of one number, not two, has objsubid 1.
+ */
+export const COUNT_PRESENT = `select p.at, count(l.pid)::int as count
+  from unnest($1::text[]) with ordinality as p (place, at)
+  left join pg_locks l on l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended(p.place, 0)
+  group by p.at order by p.at`;

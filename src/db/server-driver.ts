@@ -3,7 +3,7 @@ import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
-import { announcePresence } from './presence.ts';
+import { announcePresence, COUNT_PRESENT } from './presence.ts';
 import { checkUrl, explainConnecting, explainConnection } from './server-errors.ts';
 import { valueParsers } from './value-parsers.ts';
 
@@ -81,11 +81,23 @@ export class ServerDriver implements Driver {
     return async () => remove();
   }
 
-  async announce(id: string): Promise<Presence> {
+  async announce(id: string, place: string): Promise<Presence> {
     this.#refuseWhenClosed();
-    return announcePresence(this.#config, id).catch((error: unknown) => {
+    return announcePresence(this.#config, id, place).catch((error: unknown) => {
       throw explainConnecting(error);
     });
+  }
+
+  async countPresent(places: readonly string[]): Promise<number[]> {
+    const held = await this.acquire();
+    try {
+      const { rows } = await held.client.query<{ count: number }>(COUNT_PRESENT, [[...places]]);
+      return rows.map(({ count }) => count);
+    } catch (error) {
+      throw this.explain(error) ?? error;
+    } finally {
+      held.release();
+    }
   }
 
   /** A server does not say when it has room again; waiting a little and trying is all there is. */

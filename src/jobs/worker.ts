@@ -15,6 +15,7 @@ import { claimJobs, handBack, requeueAll, type SessionKey, type Sweep } from './
 import { commitPersistently } from './retry-commit.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 import type { Job } from './types.ts';
+import { workplaceOf } from './workplaces.ts';
 
 export type WorkerOptions = {
   readonly database: Database;
@@ -91,7 +92,8 @@ export class Worker {
   /** Takes back what a dead process left on an embedded database, and begins to work. */
   async start(): Promise<void> {
     if (this.#limits) await writeLimits(this.#database, this.#limits);
-    this.#presence = await this.#database.driver.announce(this.id);
+    const place = workplaceOf(this.#session?.sessionId);
+    this.#presence = await this.#database.driver.announce(this.id, place);
     if (this.#database.driver.kind === 'embedded' && !recovered.has(this.#database)) {
       recovered.add(this.#database);
       await requeueAll(this.#database, this.#options.settings);
@@ -168,7 +170,7 @@ export class Worker {
     const now = elapsedMs();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return 'nothing';
     this.#sweptAt = now;
-    if (!this.#presence) return 'leases';
+    if (!this.#presence || this.#database.driver.kind === 'embedded') return 'leases';
     return this.#presence.heldForMs() > TRUST_AFTER_MS ? 'locks' : 'nothing';
   }
 

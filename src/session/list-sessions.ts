@@ -1,8 +1,10 @@
-import type { Transaction } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { countWorkers } from '../jobs/workplaces.ts';
+import { describeStanding } from './standing.ts';
 
-/** A session as a list shows it. */
-export type ListedSession = {
+/** A session as its row and those around it say. */
+type SessionRow = {
   readonly id: string;
   readonly project: string;
   readonly projectId: string;
@@ -23,12 +25,36 @@ export type ListedSession = {
   readonly folder: string | null;
 };
 
+/** A session as a list shows it. */
+export type ListedSession = SessionRow & {
+  /** How many workers would go on with it at this moment. */
+  readonly workers: number;
+  /** Where it stands, in words: running, waiting for you, paused, stopped, and so on. */
+  readonly standing: string;
+};
+
 /**
  * The sessions of a tenant, newest first; those of a clock that was ahead come last. Those of
  * archived projects are among them where `all` is true.
  */
-export const listSessions = (tx: Transaction, all = false): Promise<ListedSession[]> =>
-  tx.query<ListedSession>(
+export async function listSessions(
+  database: Database,
+  tenantId: string,
+  all = false,
+): Promise<ListedSession[]> {
+  const rows = await database.asTenant(tenantId, (tx) => readRows(tx, all));
+  const workers = await countWorkers(
+    database,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => {
+    const session = { ...row, workers: workers.get(row.id) ?? 0 };
+    return { ...session, standing: describeStanding(session) };
+  });
+}
+
+const readRows = (tx: Transaction, all: boolean): Promise<SessionRow[]> =>
+  tx.query<SessionRow>(
     `select s.id, p.name as project, p.id as "projectId", p.archived_at is not null as archived,
        v.process_key as process, s.status,
        case when s.status = 'awaiting_review' then coalesce(s.awaiting, 'review') end as awaiting,

@@ -36,6 +36,8 @@ export type SessionView = {
   readonly overlay: Overlay | null;
   /** The folder that it is written to, on the machine that named it; null where none was named. */
   readonly folder: string | null;
+  /** How many workers would go on with it at this moment; null where nobody has looked. */
+  readonly workers: number | null;
 };
 
 type SessionRow = {
@@ -88,6 +90,7 @@ export async function readSession(tx: Transaction, id: string): Promise<SessionV
     lanes,
     overlay: row.overlay,
     folder: row.folder,
+    workers: null,
   };
 }
 

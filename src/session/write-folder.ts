@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Database, Transaction } from '../db/database.ts';
 import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
+import { countWorkers } from '../jobs/workplaces.ts';
 import { lookAt } from '../platform/safe-writes.ts';
 import { exportSession } from './export.ts';
 import { readSession } from './read.ts';
@@ -26,7 +27,9 @@ export async function writeFolder(
   out: string | undefined,
 ): Promise<RunResult> {
   if (!out) {
-    return (await database.asTenant(tenantId, (tx) => readExport(tx, sessionId))).result;
+    const workers = await countWorkersOf(database, sessionId);
+    const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, workers);
+    return (await database.asTenant(tenantId, read)).result;
   }
   const result = await exportAlone(database, tenantId, sessionId, async (exported) => {
     await writeOwned(out, exported.projectId, exported.files);
@@ -98,6 +101,7 @@ async function exportAlone(
   sessionId: string,
   write: (exported: Exported) => Promise<RunResult>,
 ): Promise<RunResult> {
+  const workers = await countWorkersOf(database, sessionId);
   if (database.driver.kind === 'server') {
     return database.asTenant(tenantId, async (tx) => {
       await tx.query(
@@ -105,13 +109,13 @@ async function exportAlone(
          from sessions where id = $1`,
         [sessionId],
       );
-      return write(await readExport(tx, sessionId));
+      return write(await readExport(tx, sessionId, workers));
     });
   }
   // The connection is given back before the files are written: workers need it meanwhile.
   const before = queues.get(database) ?? Promise.resolve();
   const own = before.then(async () =>
-    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId))),
+    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId, workers))),
   );
   queues.set(
     database,
@@ -120,8 +124,12 @@ async function exportAlone(
   return own;
 }
 
-async function readExport(tx: Transaction, sessionId: string): Promise<Exported> {
-  const session = await readSession(tx, sessionId);
+async function countWorkersOf(database: Database, sessionId: string): Promise<number> {
+  return (await countWorkers(database, [sessionId])).get(sessionId) ?? 0;
+}
+
+async function readExport(tx: Transaction, sessionId: string, workers: number): Promise<Exported> {
+  const session = { ...(await readSession(tx, sessionId)), workers };
   const { files, ...exported } = await exportSession(tx, session);
   const result = await summarise(tx, session, exported);
   return { files, result, projectId: session.projectId };

@@ -59,7 +59,7 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     const first = await work(session, out);
     expect(first.at(-1)).toMatchObject({
       kind: 'run-rested',
-      result: { standing: 'awaiting review' },
+      result: { standing: 'waiting for you' },
     });
     const { stage } = (await dialectic.result(session)).documents[0]!;
     const given = await dialectic.feedback(session, { stage, text: 'Mind the noise.' });
@@ -112,7 +112,7 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     expect(await dialectic.find(session)).toMatchObject({ status: 'running', gates: [] });
     expect(await dialectic.pause(session)).toMatchObject({ gates: ['user'] });
     const resting = await work(session);
-    expect(resting.at(-1)).toMatchObject({ result: { standing: 'paused (user)' } });
+    expect(resting.at(-1)).toMatchObject({ result: { standing: 'paused' } });
     expect(await dialectic.resume(session)).toMatchObject({ status: 'running', gates: [] });
     expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
   }, 60_000);

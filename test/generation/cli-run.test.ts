@@ -166,7 +166,7 @@ test('a provider that goes down ends the run with a name, and resume overcomes i
   expect((await resume(data)).asked).toEqual(['work/frame', 'work/checklist']);
 });
 
-test('Ctrl-C stops cleanly, and resume repeats no finished call', async () => {
+test('Ctrl-C starts nothing new, twice cuts off, and resume repeats no finished call', async () => {
   const data = await emptyDirectory();
   const isHeld = ({ deliverable }: Served): boolean => deliverable === 'work/checklist';
   const pace = { pieceChars: 10, gapMs: 0, isHeld };
@@ -178,12 +178,23 @@ test('Ctrl-C stops cleanly, and resume repeats no finished call', async () => {
       await expect
         .poll(() => served.at(-1)?.deliverable === 'work/checklist' && written(), { interval: 20 })
         .toBe(HELD_PIECES);
+      let told = '';
+      child.stderr.on('data', (text: string) => (told += text));
+      child.kill('SIGINT');
+      await expect
+        .poll(() => told, { timeout: 20_000 })
+        .toContain('Nothing new starts. 1 call under way is let finish; Ctrl-C cuts it off');
+      expect(served.at(-1)!.over).toBe(false);
       child.kill('SIGINT');
       const { code, stderr } = await ended;
       expect(code).toBe(7);
       const error = errorOf({ code, stderr, stdout: '' });
       expect(error.code).toBe('run_stopped');
-      expect(error.message).toMatch(/dialectic resume \S+/);
+      expect(error.message).toMatch(
+        /^Stopped here\. 1 call was cut off, and the text kept, at an unknown price\. Go on with: /,
+      );
+      const listed = await dialectic(url, 'list', '--data', data);
+      expect(JSON.parse(listed.stdout)).toMatchObject([{ standing: 'stopped', workers: 0 }]);
       expect(served.map(({ deliverable }) => deliverable)).toEqual([
         'work/frame',
         'work/checklist',

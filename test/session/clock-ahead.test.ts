@@ -74,7 +74,7 @@ test('a session of a clock that was ahead is not the newest, and that is said', 
     new RegExp(`clock was ahead: ${ahead} \\(.*Taken as the newest: ${newest}`),
   );
   expect((await findSession(dialectic, ahead)).id).toBe(ahead);
-  const listed = await database.asTenant(LOCAL_TENANT, (tx) => listSessions(tx));
+  const listed = await listSessions(database, LOCAL_TENANT);
   expect(listed.map(({ id, ahead: isAhead }) => [id, isAhead])).toEqual([
     [newest, false],
     [ahead, true],

@@ -31,7 +31,7 @@ export async function showRun(
           tell(`The store is back; session ${sessionId} goes on.`);
           break;
         case 'calls-finishing':
-          tell('Waiting for the calls under way; Ctrl-C cuts them off.');
+          tell(describeFinishing(event.calls));
           break;
         case 'folder-not-written':
           tell(`The folder is not up to date: ${event.message}`);
@@ -71,6 +71,12 @@ async function openFor(dialectic: Dialectic, sessionId: string): Promise<Screen>
   const caps: Caps = { budgetMicros: capIn('USD'), budgetTokens: capIn('token') };
   return openScreen(session, caps);
 }
+
+const describeFinishing = (calls: number): string =>
+  calls === 1
+    ? 'Nothing new starts. 1 call under way is let finish; Ctrl-C cuts it off and keeps its text.'
+    : `Nothing new starts. ${calls} calls under way are let finish; ` +
+      'Ctrl-C cuts them off and keeps their text.';
 
 const describeAbsence = (sessionId: string, reason: string): string =>
   `Session ${sessionId} waits for its store: ${reason} It goes on by itself, and keeps the answers` +
