@@ -225,13 +225,13 @@ test('doctor --restore without a backup names the code and leaves with its exit 
 test('wrong usage leaves with 2 and says what is wrong', async () => {
   const { code, stderr, stdout } = await spawnDialectic(['dance']).ended;
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain("unknown command 'dance'");
+  expect(stderr).toContain("Unknown command 'dance'");
 });
 
 test.each([
-  [['recipe', 'fork', 'research'], "required option '--out <folder>' not specified"],
-  [['wallet', 'report', '--nope'], "unknown option '--nope'"],
-  [['notices', 'dismiss', '--nope'], "unknown option '--nope'"],
+  [['recipe', 'fork', 'research'], "Required option '--out <folder>' not specified"],
+  [['wallet', 'report', '--nope'], "Unknown option '--nope'"],
+  [['notices', 'dismiss', '--nope'], "Unknown option '--nope'"],
 ])('%j is used wrongly and leaves with 2', async (parameters, message) => {
   const { code, stderr, stdout } = await dialectic(...parameters);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
