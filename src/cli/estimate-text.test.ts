@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Amounts, Estimate } from '../estimate/types.ts';
-import { describeEstimate, summariseEstimate } from './estimate-text.ts';
+import { compareEstimate, describeEstimate, summariseEstimate } from './estimate-text.ts';
 
 const nothing = { low: 0, middle: 0, high: 0 };
 const amounts: Amounts = {
@@ -36,6 +36,12 @@ describe('an estimate in words', () => {
   test('is one line before a run starts', () => {
     expect(summariseEstimate(estimate)).toBe(
       'Estimate: 10 calls, 50.6K tokens in, 13.3K out, $1.23 ($0.012 to $12.00)',
+    );
+  });
+
+  test('is told again at the end of the run', () => {
+    expect(compareEstimate(estimate)).toBe(
+      'The estimate was 10 calls, 63.9K tokens, $1.23 ($0.012 to $12.00).',
     );
   });
 

@@ -2,10 +2,20 @@ import type { Addition, Amounts, Estimate, Range } from '../estimate/types.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {
-  const { calls, inputTokens, outputTokens, costUsd } = estimate;
+  const { inputTokens, outputTokens } = estimate;
   const tokens = `${compact(inputTokens.middle)} tokens in, ${compact(outputTokens.middle)} out`;
-  return `Estimate: ${calls.middle} calls, ${tokens}, ${describeCost(costUsd, estimate)}`;
+  return `Estimate: ${describeAmounts(estimate, tokens)}`;
 }
+
+/** What was estimated, in the measures in which the end of a run says what it took. */
+export function compareEstimate(estimate: Estimate): string {
+  const { inputTokens, outputTokens } = estimate;
+  const tokens = `${compact(inputTokens.middle + outputTokens.middle)} tokens`;
+  return `The estimate was ${describeAmounts(estimate, tokens)}.`;
+}
+
+const describeAmounts = (estimate: Estimate, tokens: string): string =>
+  `${estimate.calls.middle} calls, ${tokens}, ${describeCost(estimate.costUsd, estimate)}`;
 
 function describeCost(cost: Range | null, { unpriced }: Estimate): string {
   if (cost === null) return `price unknown for ${unpriced.join(', ')}`;

@@ -4,6 +4,7 @@ import type { StartedReplay } from '../api/replay-run.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import type { DocumentRef, Process } from '../recipe/types.ts';
 import type { RunResult } from '../session/summary.ts';
+import { describeOutcome } from './outcome-text.ts';
 
 /** What is replayed, before it begins. */
 export function describeRecording(
@@ -34,7 +35,8 @@ export function describeReplay(
     '',
     ...rows,
     '',
-    ...describeVote(result),
+    ...describeOutcome(result),
+    '',
     describeCost(result),
     ...(out ? ['', 'Open first:', ...describeFolder(result, process, out)] : []),
   ];
@@ -44,18 +46,6 @@ function describeFilled({ answers: { offline } }: RunResult): string[] {
   const count = offline === 1 ? '1 answer was' : `${offline} answers were`;
   const who = 'the offline author, which is no language model, wrote instead';
   return offline === 0 ? [] : [`${count} not recorded; ${who}.`];
-}
-
-function describeVote({ vote, chosen }: RunResult): string[] {
-  const ballots = (vote?.ballots ?? []).map(({ lane, ranking, problem }) =>
-    problem === null
-      ? `  lane ${lane} ranks lane ${ranking.join(', then lane ')}`
-      : `  lane ${lane}: the ballot could not be read (${problem})`,
-  );
-  return [
-    ...(ballots.length > 0 ? ['Blind ballots:', ...ballots] : []),
-    ...(chosen ? [chosen.text, ''] : []),
-  ];
 }
 
 const count = (tokens: number): string => tokens.toLocaleString('en');

@@ -12,7 +12,7 @@ import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { type Consent, findConsent } from './confirm.ts';
 import { driveRun } from './drive.ts';
-import { summariseEstimate } from './estimate-text.ts';
+import { compareEstimate, summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
 import {
   addScopeOptions,
@@ -22,6 +22,7 @@ import {
   prepareRun,
 } from './new-run.ts';
 import { describeFolder, describeNext } from './next-step.ts';
+import { describeOutcome } from './outcome-text.ts';
 import { printResult, tell } from './output.ts';
 import { nameParticipants } from './participants.ts';
 import { choosePlanFolder, showPath } from './plan-folder.ts';
@@ -187,8 +188,8 @@ export const describeDegraded = ({ missingText }: RunResult): string[] =>
     ? []
     : ['Degraded: the run went on without', ...missingText.map((line) => `  ${line}`)];
 
-function describe(result: RunResult): string[] {
-  const { usage, chosen, awaiting } = result;
+function describe(result: RunResult & { estimate?: Estimate }): string[] {
+  const { usage, awaiting, estimate } = result;
   const stopped = awaiting?.reason === 'until';
   const standing = isAsking(result) ? 'waiting for answers' : result.standing;
   const state = stopped ? `stopped after ${awaiting.until}, as asked` : standing;
@@ -198,7 +199,8 @@ function describe(result: RunResult): string[] {
     `${state}: ${result.calls} calls, ${rendered.length} documents, ` +
       `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
     ...describeDegraded(result),
-    ...(chosen ? [chosen.text] : []),
+    ...describeOutcome(result),
+    ...(estimate ? [compareEstimate(estimate)] : []),
     ...(isAtRest(result) ? describeNext(result) : describeFolder(result)),
   ];
 }

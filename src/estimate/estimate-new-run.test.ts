@@ -21,12 +21,18 @@ const run: NewRun = {
   models: ['offline/builder', 'offline/skeptic'],
 };
 
+const NOTHING_MADE = {
+  documents: [],
+  missing: [],
+  outcome: { decided: [], disagreements: [] },
+};
+
 /** Runs to the end with the offline author and returns what was used. */
 async function finish(database: Database, tenantId: string) {
   const { sessionId } = await startRun(database, tenantId, run);
   const read = async () =>
     database.asTenant(tenantId, async (tx) =>
-      summarise(tx, await readSession(tx, sessionId), { documents: [], missing: [] }),
+      summarise(tx, await readSession(tx, sessionId), NOTHING_MADE),
     );
   const handlers = createHandlers({ database, provider: createModelProvider(config), config });
   await withWorker(database, handlers, () =>

@@ -13,6 +13,7 @@ import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
 import { readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
+import { type Outcome, readOutcome } from './outcome.ts';
 import { readQuestions } from './questions.ts';
 import { laneOf, readSession, type SessionLane, type SessionView } from './read.ts';
 import { writeContents, writeReadme } from './readme.ts';
@@ -48,6 +49,7 @@ export type ExportedSession = {
   readonly documents: readonly ExportedDocument[];
   /** What the pass went on without. */
   readonly missing: readonly Loss[];
+  readonly outcome: Outcome;
 };
 
 export type DocumentRow = {
@@ -98,7 +100,7 @@ export async function exportSession(
   const readme = makeInert(writeReadme(session, made, others));
   files.set(constructPath({ kind: 'project_readme' }), readme);
   files.set(contents, makeInert(writeContents(session, made)));
-  return { files, documents, missing };
+  return { files, documents, missing, outcome: readOutcome(session, rows) };
 }
 
 /** The other sessions of the project, the oldest first. */

@@ -5,6 +5,7 @@ import { type Chosen, tellChoice } from './choice-text.ts';
 import type { ExportedSession } from './export.ts';
 import { describeMissing } from './missing-text.ts';
 import { nameOf, shortId } from './name-document.ts';
+import type { Outcome } from './outcome.ts';
 import { readQuestions } from './questions.ts';
 import type { SessionView } from './read.ts';
 import { describeStanding } from './standing.ts';
@@ -62,6 +63,8 @@ export type RunResult = {
   };
   /** How many answers came from where: a model, a recorded run, the offline author. */
   readonly answers: Readonly<Record<'model' | 'recording' | 'offline', number>>;
+  /** What it came to: what was decided, and what was not agreed on. */
+  readonly outcome: Outcome;
   /** Whether the run went on without documents that it should have. */
   readonly degraded: boolean;
   readonly missing: readonly Loss[];
@@ -77,7 +80,7 @@ export type RunResult = {
 export async function summarise(
   tx: Transaction,
   session: SessionView,
-  { documents, missing }: Pick<ExportedSession, 'documents' | 'missing'>,
+  { documents, missing, outcome }: Omit<ExportedSession, 'files'>,
 ): Promise<RunResult> {
   const usage = await readUsage(tx, session);
   const failures = await tx.query<{ message: string }>(
@@ -123,6 +126,7 @@ export async function summarise(
       recordedCostUsd: toUsd(usage.recorded),
     },
     answers: { model: usage.model, recording: usage.recording, offline: usage.offline },
+    outcome,
     degraded: missing.length > 0,
     missing,
     missingText: describeMissing(session, missing),
