@@ -6,7 +6,7 @@ import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts'
 import type { Database } from './database.ts';
 import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
-import { readSchemaVersion } from './migrate.ts';
+import { hasNewerFunctions, readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
@@ -80,10 +80,11 @@ async function examineContents(database: Database): Promise<Finding[]> {
   const version = await readSchemaVersion(database);
   if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
   const newest = readSchemaFiles().migrations.at(-1)?.version ?? 0;
+  const others = (await hasNewerFunctions(database)) ? ', with functions of a newer build' : '';
   const schema = {
     check: 'schema',
     ok: version <= newest,
-    message: `version ${version} of ${newest}`,
+    message: `version ${version} of ${newest}${others}`,
   };
   return [engine, schema, ...(await examineTables(database))];
 }

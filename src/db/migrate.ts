@@ -15,12 +15,13 @@ const ADVISORY_LOCK = 7_252_401;
 /** The row of schema_migrations that records the functions; migrations are numbered from 1. */
 const FUNCTIONS = 0;
 
-/** Digests by version, as schema_migrations has them. */
-type Applied = ReadonlyMap<number, string>;
+/** The rows of schema_migrations by version; migrations have edition 0. */
+type Applied = ReadonlyMap<number, { readonly digest: string; readonly edition: number }>;
 
 /**
  * Brings the schema up to this code in one transaction, or leaves it alone: the migrations that are
- * missing, then all functions if one has changed. Returns the names of the files that it applied.
+ * missing, then all functions if one has changed. Functions of a newer build stay: it keeps what
+ * callers of today rely on. Returns the names of the files that were applied.
  */
 export async function migrate(database: Database, files = readSchemaFiles()): Promise<string[]> {
   if (isCurrent(await readRecorded(database), files)) return [];
@@ -32,7 +33,7 @@ export async function migrate(database: Database, files = readSchemaFiles()): Pr
     if (isCurrent(applied, files)) return [];
     const missing = files.migrations.filter(({ version }) => !applied.has(version));
     for (const migration of missing) await applyMigration(tx, migration);
-    await applyFunctions(tx, files.functions);
+    await applyFunctions(tx, files);
     return [...missing, ...files.functions].map(({ name }) => name);
   });
   return migrating.catch((error: unknown) => {
@@ -61,40 +62,59 @@ export async function readSchemaVersion(database: Database): Promise<number | un
   return versions.length === 0 ? undefined : Math.max(...versions);
 }
 
+/** Whether the store has functions of a newer build, which this one uses as they are. */
+export async function hasNewerFunctions(database: Database): Promise<boolean> {
+  const functions = (await readRecorded(database)).get(FUNCTIONS);
+  return functions !== undefined && functions.edition > readSchemaFiles().edition;
+}
+
 const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_COLUMN = '42703';
 
 /** What was applied, in one statement and without a lock; nothing where there is no schema. */
 async function readRecorded(database: Database): Promise<Applied> {
   try {
-    return await database.transaction({ as: 'owner' }, readApplied);
+    return await database.transaction({ as: 'owner' }, (tx) => readApplied(tx));
   } catch (error) {
     if (codeOf(error) === UNDEFINED_TABLE) return new Map();
-    throw error;
+    if (codeOf(error) !== UNDEFINED_COLUMN) throw error;
+    // A store of a build that had no editions.
+    return database.transaction({ as: 'owner' }, (tx) => readApplied(tx, '0 as edition'));
   }
 }
 
-const createRecord = (tx: AnyTransaction) =>
-  tx.query(
+async function createRecord(tx: AnyTransaction): Promise<void> {
+  await tx.query(
     `create table if not exists schema_migrations (
        version int primary key, name text not null, digest text not null,
        applied_at timestamptz not null default now())`,
   );
-
-async function readApplied(tx: AnyTransaction): Promise<Applied> {
-  const rows = await tx.query<{ version: number; digest: string }>(
-    'select version, digest from schema_migrations',
+  await tx.query(
+    'alter table schema_migrations add column if not exists edition int not null default 0',
   );
-  return new Map(rows.map((row) => [row.version, row.digest]));
 }
 
-const isCurrent = (applied: Applied, { migrations, functions }: SchemaFiles): boolean =>
-  applied.size === migrations.length + 1 &&
-  applied.get(FUNCTIONS) === digestFunctions(functions) &&
-  migrations.every((migration) => isSameMigration(migration, applied.get(migration.version) ?? ''));
+async function readApplied(tx: AnyTransaction, edition = 'edition'): Promise<Applied> {
+  const rows = await tx.query<{ version: number; digest: string; edition: number }>(
+    `select version, digest, ${edition} from schema_migrations`,
+  );
+  return new Map(rows.map(({ version, ...row }) => [version, row]));
+}
+
+const isCurrent = (applied: Applied, { migrations, functions, edition }: SchemaFiles): boolean => {
+  const recorded = applied.get(FUNCTIONS);
+  return (
+    applied.size === migrations.length + 1 &&
+    recorded !== undefined &&
+    (recorded.edition > edition ||
+      (recorded.edition === edition && recorded.digest === digestFunctions(functions))) &&
+    migrations.every((one) => isSameMigration(one, applied.get(one.version)?.digest ?? ''))
+  );
+};
 
 function checkApplied(applied: Applied, migrations: readonly Migration[]): void {
   const newest = migrations.at(-1)?.version ?? 0;
-  for (const [version, digest] of applied) {
+  for (const [version, { digest }] of applied) {
     if (version > newest) {
       throw new DialecticError(
         'schema_newer',
@@ -118,11 +138,14 @@ async function applyMigration(tx: AnyTransaction, migration: Migration): Promise
   await record(tx, migration.version, migration.name, digestOf(migration.sql));
 }
 
-async function applyFunctions(tx: AnyTransaction, functions: readonly SqlFile[]): Promise<void> {
+async function applyFunctions(
+  tx: AnyTransaction,
+  { functions, edition }: SchemaFiles,
+): Promise<void> {
   // A function may call one of a later file; PostgreSQL would otherwise look for it at once.
   await tx.query('set local check_function_bodies = off');
   for (const file of functions) await run(tx, file);
-  await record(tx, FUNCTIONS, 'functions', digestFunctions(functions));
+  await record(tx, FUNCTIONS, 'functions', digestFunctions(functions), edition);
 }
 
 async function run(tx: AnyTransaction, { name, sql }: SqlFile): Promise<void> {
@@ -136,9 +159,10 @@ async function run(tx: AnyTransaction, { name, sql }: SqlFile): Promise<void> {
   }
 }
 
-const record = (tx: AnyTransaction, version: number, name: string, digest: string) =>
+const record = (tx: AnyTransaction, version: number, name: string, digest: string, edition = 0) =>
   tx.query(
-    `insert into schema_migrations (version, name, digest) values ($1, $2, $3)
-     on conflict (version) do update set digest = excluded.digest, applied_at = excluded.applied_at`,
-    [version, name, digest],
+    `insert into schema_migrations (version, name, digest, edition) values ($1, $2, $3, $4)
+     on conflict (version) do update set digest = excluded.digest, edition = excluded.edition,
+       applied_at = excluded.applied_at`,
+    [version, name, digest, edition],
   );

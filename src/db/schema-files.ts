@@ -10,12 +10,21 @@ export type SchemaFiles = {
   readonly migrations: readonly Migration[];
   /** Functions and triggers as they are now: applied again, all of them, when any has changed. */
   readonly functions: readonly SqlFile[];
+  /** Of the functions: a store keeps those of the highest edition that has opened it. */
+  readonly edition: number;
 };
+
+/**
+ * Grows with every change of a file in functions/, so that of two builds with equal migrations the
+ * older one does not put its functions back. test/contract/function-editions.txt lists their digests.
+ */
+const EDITION = 1;
 
 /** Reads the files beside this one, in the order of their names. */
 export const readSchemaFiles = (): SchemaFiles => ({
   migrations: readMigrations(new URL('./migrations/', import.meta.url)),
   functions: readSqlFiles(new URL('./functions/', import.meta.url)),
+  edition: EDITION,
 });
 
 /** The numbered files of a folder, in order. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, inject, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { hasNewerFunctions, migrate } from '../../src/db/migrate.ts';
 import { readSchemaFiles, type SchemaFiles } from '../../src/db/schema-files.ts';
 import { createDatabase } from '../postgres-server.ts';
 import { describeOnBoth, openStore, openTestStore } from '../stores.ts';
@@ -49,6 +49,22 @@ describeOnBoth('functions and triggers', (kind) => {
     expect(await ask()).toEqual([{ answer: 2 }]);
     expect(await migrate(database, withFunction('drop function test_answer()'))).not.toEqual([]);
     expect(await dumpSchema(database)).toBe(before);
+  });
+
+  test('of a newer build stay, whatever an older one with the same migrations brings', async () => {
+    const newer = { ...answering(2), edition: files.edition + 1 };
+    await migrate(database, answering(1));
+    expect(await migrate(database, newer)).not.toEqual([]);
+    expect(await migrate(database, answering(1))).toEqual([]);
+    expect(await ask()).toEqual([{ answer: 2 }]);
+    expect(await hasNewerFunctions(database)).toBe(true);
+    const back = { ...withFunction('drop function test_answer()'), edition: files.edition + 1 };
+    await migrate(database, back);
+    await database.transaction({ as: 'owner' }, (tx) =>
+      tx.query('update schema_migrations set edition = 0 where version = 0'),
+    );
+    expect(await migrate(database)).toEqual(functionNames);
+    expect(await hasNewerFunctions(database)).toBe(false);
   });
 
   test('keep their owner, their callers and their settings when they are applied again', async () => {

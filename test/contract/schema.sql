@@ -233,6 +233,7 @@ schema_migrations.version integer not null
 schema_migrations.name text not null
 schema_migrations.digest text not null
 schema_migrations.applied_at timestamp with time zone not null default now()
+schema_migrations.edition integer not null default 0
 sessions.tenant_id uuid not null
 sessions.id uuid not null
 sessions.status text not null default 'running'::text
