@@ -22,7 +22,8 @@ const plan = (hours: number): JsonRecord => ({
 
 /** The plan as the draft had it is among the inputs of the step that corrects it. */
 function assemble(draft: JsonRecord, as: 'extends' | 'rewrites'): Assembly {
-  const base = step('correct', 'EXECUTE', 'all_to_one', 'plan', ['doc:result/draft'], {
+  const reads = ['doc:result/draft', 'doc:result/draft_work'];
+  const base = step('correct', 'EXECUTE', 'all_to_one', 'plan', reads, {
     checks: ['effort_over_limit', 'id_duplicate'],
     [as]: 'draft',
   });
@@ -51,11 +52,17 @@ test('what stands in a draft that another step rewrites is not held against this
   const assembly = assemble(plan(3), 'rewrites');
   const [item] = plan(3)['items'] as JsonRecord[];
   const given = { title: 'Work', contract, content: { items: [{ ...item, id: 'W2' }] }, text: '' };
-  const withInput = (name: string): Assembly =>
-    ({ ...assembly, inputs: [...assembly.inputs, { ...given, name }] }) as unknown as Assembly;
-  const later = step('later', 'EXECUTE', 'all_to_one', 'work', [], { rewrites: 'draft_work' });
-  const stageWith = { ...assembly.stage, steps: [...assembly.stage.steps, later] };
+  const inputs = [...assembly.inputs, { ...given, name: 'draft_work' }];
+  const asked = { ...assembly, inputs } as unknown as Assembly;
+  /** Another step of the stage, which calls the document that it rewrites `old`. */
+  const withLater = (document: string): Assembly => {
+    const base = step('later', 'EXECUTE', 'all_to_one', 'work', [document], { rewrites: 'old' });
+    const later = { ...base, inputs: base.inputs.map((input) => ({ ...input, name: 'old' })) };
+    return { ...asked, stage: { ...assembly.stage, steps: [...assembly.stage.steps, later] } };
+  };
   const answer = plan(3);
-  expect(findDefects({ ...withInput('draft_work'), stage: stageWith }, answer, null)).toEqual([]);
-  expect(findDefects(withInput('draft_work'), answer, null)).toHaveLength(1);
+  expect(findDefects(withLater('doc:result/draft_work'), answer, null)).toEqual([]);
+  expect(findDefects(withLater('doc:result/draft_work@previous'), answer, null)).toHaveLength(1);
+  expect(findDefects(withLater('doc:other/draft_work'), answer, null)).toHaveLength(1);
+  expect(findDefects(asked, answer, null)).toHaveLength(1);
 });

@@ -5,6 +5,7 @@ import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { StepInput } from '../recipe/types.ts';
 import type { Assembly } from './assemble-request.ts';
 import { planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
@@ -40,9 +41,7 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
   if (step.checks.length === 0) return [];
   const contract = contractOf(stage, step)!;
   const { title, words } = describeDocument(stage, step);
-  // The draft of the answer is in it already; counted twice, a plan would cost double. What stands in
-  // other drafts is still to be rewritten, and this writer cannot mend it.
-  const drafts = new Set([step.extends, ...stage.steps.map(({ rewrites }) => rewrites)]);
+  const drafts = findDrafts(assembly);
   const others = inputs.filter(({ name }) => !drafts.has(name));
   const documents = [...planDocuments(others), { title, contract, content, text }];
   const { problems } = checkPlan(gatherPlan(documents));
@@ -62,6 +61,24 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
       : []),
   ];
 }
+
+/**
+ * The names under which this step reads drafts. The draft of the answer is in it already: counted
+ * twice, a plan would cost double. What stands in other drafts is still to be rewritten by their
+ * steps, and this writer cannot mend it. Steps call one document by different names.
+ */
+function findDrafts({ step, stage }: Assembly): Set<string> {
+  const rewritten = stage.steps.flatMap((one) =>
+    one.inputs.filter(({ name }) => name === one.rewrites).map(documentOf),
+  );
+  const names = step.inputs
+    .filter((input) => rewritten.includes(documentOf(input)))
+    .map(({ name }) => name);
+  return new Set(step.extends === null ? names : [step.extends, ...names]);
+}
+
+const documentOf = ({ stage, documentKey, iteration }: StepInput): string =>
+  `${stage}/${documentKey}/${iteration}`;
 
 const countWords = (text: string): number =>
   text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
