@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { findProject } from './project.ts';
 
 /** A project with how much it holds and when it was last used. */
@@ -15,8 +16,8 @@ export type ProjectInfo = {
   readonly lastUsedAt: Date;
 };
 
-/** All projects of the tenant, those first that were not used for longest. */
-const readProjects = (tx: Transaction): Promise<ProjectInfo[]> =>
+/** One project, or all of the tenant: those first that were not used for longest. */
+const readProjects = (tx: Transaction, id: string | null = null): Promise<ProjectInfo[]> =>
   tx.query<ProjectInfo>(
     `select p.id, p.name, p.archived_at as "archivedAt", count(s.id) as sessions,
        count(s.id) filter (where s.status = 'running') as running,
@@ -30,7 +31,9 @@ const readProjects = (tx: Transaction): Promise<ProjectInfo[]> =>
        where j.session_id = s.id) as j on true
      left join lateral (select max(f.created_at) as last from feedback f
        where f.session_id = s.id) as f on true
+     where $1::uuid is null or p.id = $1
      group by p.tenant_id, p.id order by "lastUsedAt", p.id`,
+    [id],
   );
 
 /** Projects in which nothing happened for so many days, those first that were unused for longest. */
@@ -44,8 +47,9 @@ export async function readUnusedProjects(tx: Transaction, days: number): Promise
 
 /** A project by its name, its id or the end of it. */
 export async function readProject(tx: Transaction, wanted: string): Promise<ProjectInfo> {
-  const id = await findProject(tx, wanted);
-  return (await readProjects(tx)).find((project) => project.id === id)!;
+  const [project] = await readProjects(tx, await findProject(tx, wanted));
+  if (!project) throw new DialecticError('not_found', `There is no project ${wanted}.`);
+  return project;
 }
 
 /** Hides a project and its sessions from lists, or shows them again; nothing else changes. */
