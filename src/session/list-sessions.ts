@@ -57,7 +57,7 @@ const readRows = (tx: Transaction, all: boolean): Promise<SessionRow[]> =>
   tx.query<SessionRow>(
     `select s.id, p.name as project, p.id as "projectId", p.archived_at is not null as archived,
        v.process_key as process, s.status,
-       case when s.status = 'awaiting_review' then coalesce(s.awaiting, 'review') end as awaiting,
+       case when s.status = 'awaiting_review' then s.awaiting end as awaiting,
        s.until_stage as "untilStage", s.gates, s.iteration,
        array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
          order by ordinal) as models,

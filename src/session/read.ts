@@ -74,7 +74,7 @@ export async function readSession(tx: Transaction, id: string): Promise<SessionV
   return {
     id,
     status: row.status,
-    awaiting: row.status === 'awaiting_review' ? (row.awaiting ?? 'review') : null,
+    awaiting: row.status === 'awaiting_review' ? row.awaiting : null,
     gates: row.gates,
     shortages: row.shortages,
     projectId: row.project_id,

@@ -7,7 +7,7 @@ import { ownedDatabase } from '../owned-database.ts';
 import { newTenant } from '../stores.ts';
 import { makeEarlierSchema } from './earlier-schema.ts';
 
-test('jobs of a store of version 0.1 get their role, cancel reason and document', async () => {
+test('jobs of a store of version 0.1 get their role, cancel reason and document, and sessions their reason', async () => {
   const database = new Database(await ServerDriver.open(await ownedDatabase()));
   await makeEarlierSchema(database, 6);
   const { tenantId } = await newTenant(database);
@@ -41,7 +41,18 @@ test('jobs of a store of version 0.1 get their role, cancel reason and document'
     const code = JSON.stringify({ code: 'parent_ended', message: 'ended' });
     await insert(link, 'EXECUTE', [root, run, lane, 'write', 'cancelled', code]);
   });
+  const resting = newId();
+  await database.asTenant(tenantId, (tx) =>
+    tx.query(`insert into sessions (tenant_id, id, status) values ($1, $2, 'awaiting_review')`, [
+      tenantId,
+      resting,
+    ]),
+  );
   await migrate(database);
+  const [session] = await database.asTenant(tenantId, (tx) =>
+    tx.query('select awaiting from sessions where id = $1', [resting]),
+  );
+  expect(session).toEqual({ awaiting: 'review' });
   const rows = await database.asTenant(tenantId, (tx) =>
     tx.query(
       `select job_type, role, step_key, cancel_reason, document_key, document_identity,

@@ -410,6 +410,7 @@ sessions sessions_chosen_by_check CHECK ((chosen_by = ANY (ARRAY['ballots'::text
 sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text, 'budget'::text, 'approval'::text, 'storage'::text]))
 sessions sessions_max_running_check CHECK ((max_running > 0))
 sessions sessions_pkey PRIMARY KEY (tenant_id, id)
+sessions sessions_say_what_they_await CHECK (((status <> 'awaiting_review'::text) OR (awaiting IS NOT NULL)))
 sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'running'::text, 'awaiting_review'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 sessions sessions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
@@ -2169,13 +2170,13 @@ begin
       end,
       of_iteration || case
         when new.status = 'awaiting_review'
-          then jsonb_build_object('reason', coalesce(new.awaiting, 'review'))
+          then jsonb_build_object('reason', new.awaiting)
         when new.status = 'failed' then jsonb_build_object('error', (
           select short_error(j.error) from jobs j
           where j.tenant_id = new.tenant_id and j.session_id = new.id and j.status = 'failed'
             and j.parent_job_id is null order by j.finished_at desc limit 1))
         when tg_op = 'UPDATE' and old.status = 'awaiting_review' and new.status = 'running'
-          then jsonb_build_object('reason', coalesce(old.awaiting, 'review'))
+          then jsonb_build_object('reason', old.awaiting)
         else '{}'
       end);
   end if;

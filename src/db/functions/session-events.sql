@@ -27,13 +27,13 @@ begin
       end,
       of_iteration || case
         when new.status = 'awaiting_review'
-          then jsonb_build_object('reason', coalesce(new.awaiting, 'review'))
+          then jsonb_build_object('reason', new.awaiting)
         when new.status = 'failed' then jsonb_build_object('error', (
           select short_error(j.error) from jobs j
           where j.tenant_id = new.tenant_id and j.session_id = new.id and j.status = 'failed'
             and j.parent_job_id is null order by j.finished_at desc limit 1))
         when tg_op = 'UPDATE' and old.status = 'awaiting_review' and new.status = 'running'
-          then jsonb_build_object('reason', coalesce(old.awaiting, 'review'))
+          then jsonb_build_object('reason', old.awaiting)
         else '{}'
       end);
   end if;
