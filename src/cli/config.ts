@@ -2,13 +2,18 @@ import { Command } from 'commander';
 import { DialecticError } from '../errors/errors.ts';
 import { findConfiguration, libertiesOf } from './configuration.ts';
 import { printResult } from './output.ts';
+import { showConfig } from './show-config.ts';
 import { type FoundFile, trust, untrust } from './trusted-files.ts';
 
 type Options = { readonly json?: boolean };
 
-/** `dialectic config`: says which configuration files may use keys and variables. */
+/** `dialectic config`: shows the configuration, and says which files may use keys and variables. */
 export function configCommand(): Command {
-  const config = new Command('config').description('trust a configuration that lies in a folder');
+  const config = new Command('config').description('show the configuration, or trust a file of it');
+  config
+    .command('show', { isDefault: true })
+    .description('show where the files are, what is in force and every field')
+    .action((options: Options) => showConfig(options.json === true));
   config
     .command('trust')
     .description(

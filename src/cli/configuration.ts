@@ -7,6 +7,7 @@ import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
+import { readFields } from './config-fields.ts';
 import { readStoredKeys } from './key-store.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
@@ -56,13 +57,12 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
 
 /** What a file would do that it may not do before it is trusted. */
 export function libertiesOf(file: FoundFile): string[] {
-  return libertiesOver(readOwn(findConfiguration(userFolder())), parseFile(file));
+  const own = parseFile(findConfiguration(userFolder()));
+  return libertiesOver(withKeys(own, readStoredKeys()), parseFile(file));
 }
 
 /** The user's own configuration, with the keys that they stored. */
-function readOwn(file: FoundFile | null): unknown {
-  const own = parseFile(file);
-  const keys = readStoredKeys();
+function withKeys(own: unknown, keys: ReadonlyMap<string, string>): unknown {
   if (keys.size === 0) return own;
   parseModelsFile(own);
   const providers = Object.fromEntries([...keys].map(([name, apiKey]) => [name, { apiKey }]));
@@ -78,20 +78,47 @@ function libertiesOver(own: unknown, found: unknown): string[] {
   ];
 }
 
-function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {
-  const ownFile = findConfiguration(userFolder());
+/** A configuration file with what it says. */
+export type ParsedFile = FoundFile & { readonly content: unknown };
+
+/** The files that a command reads, apart; null where there is none. */
+export type ConfigurationSources = {
+  readonly own: ParsedFile | null;
+  readonly keys: ReadonlyMap<string, string>;
+  readonly found: ParsedFile | null;
+  /** Whether the file of this folder is trusted as it is. */
+  readonly isTrusted: boolean;
+};
+
+/** Reads the user's own file, their keys and the file of this folder, each by itself. */
+export function readSources(): ConfigurationSources {
+  const own = findConfiguration(userFolder());
   const here = findConfiguration('.');
-  const file = here?.path === ownFile?.path ? null : here;
-  return { own: readOwn(ownFile), found: parseFile(file), file };
+  const found = here?.path === own?.path ? null : here;
+  return {
+    own: own && { ...own, content: parseFile(own) },
+    keys: readStoredKeys(),
+    found: found && { ...found, content: parseFile(found) },
+    isTrusted: found !== null && isTrusted(found),
+  };
 }
 
+function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {
+  const { own, keys, found } = readSources();
+  return { own: withKeys(own?.content ?? {}, keys), found: found?.content ?? {}, file: found };
+}
+
+/** What a file says; a key that is no field is refused with the nearest that is. */
 function parseFile(file: FoundFile | null): unknown {
   if (!file) return {};
+  let content: unknown;
   try {
-    return parse(file.text) ?? {};
+    content = parse(file.text) ?? {};
   } catch (cause) {
     throw unreadable(file.path, cause);
   }
+  readFields(file.path, content);
+  return content;
 }
 
 function unreadable(path: string, cause: unknown): DialecticError {

@@ -8,55 +8,88 @@ const rate = z.number().nonnegative().max(1_000_000);
 /** Ten times the largest window that was announced. */
 const tokenCount = z.number().int().positive().max(100_000_000);
 
+/** A field with its unit and its meaning, which `dialectic config` shows. */
+const about = (unit: string, description: string) => ({ unit, description });
+const RATE = 'dollars for a million tokens';
+
 const price = z.strictObject({
-  input: rate,
-  output: rate,
-  cachedInput: rate.optional(),
-  cacheWrite: rate.optional(),
+  input: rate.meta(about(RATE, 'what its input costs')),
+  output: rate.meta(about(RATE, 'what its output costs')),
+  cachedInput: rate.optional().meta(about(RATE, 'input from its cache; default: as input')),
+  cacheWrite: rate.optional().meta(about(RATE, 'input that fills its cache; default: as input')),
 });
 
+const duration = z.number().int().positive().optional();
+
 const timeouts = z.strictObject({
-  firstByteMs: z.number().int().positive().optional(),
-  silenceMs: z.number().int().positive().optional(),
-  totalMs: z.number().int().positive().optional(),
+  firstByteMs: duration.meta(about('milliseconds', 'until an answer begins; default 180000')),
+  silenceMs: duration.meta(about('milliseconds', 'between two pieces of it; default 180000')),
+  totalMs: duration.meta(about('milliseconds', 'until it is whole; default 1800000')),
 });
 
 const provider = z.strictObject({
-  kind: z.enum(['openai', 'anthropic', 'google', 'compatible']).optional(),
-  apiKey: z.string().min(1).optional(),
+  kind: z
+    .enum(['openai', 'anthropic', 'google', 'compatible'])
+    .optional()
+    .meta(about('', 'the API it speaks: openai, anthropic, google or compatible (the default)')),
+  apiKey: z.string().min(1).optional().meta(about('', 'its key; better: dialectic keys set NAME')),
   apiKeyEnv: z
     .string()
     .regex(/^[A-Za-z_]\w*$/)
-    .optional(),
-  baseUrl: z.string().min(1).optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  concurrency: z.number().int().positive().optional(),
-  streaming: z.boolean().optional(),
-  structuredOutputs: z.boolean().optional(),
-  /** OpenAI only: the responses API by default; many proxies speak nothing but chat. */
-  api: z.enum(['responses', 'chat']).optional(),
-  /** Runs on the user's own machine: costs nothing, needs no key. */
-  local: z.boolean().optional(),
+    .optional()
+    .meta(about('variable', 'where its key is read')),
+  baseUrl: z.string().min(1).optional().meta(about('address', 'where its API is')),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta(about('', 'sent with every request to it')),
+  concurrency: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .meta(about('calls', 'at a time, over all workers; default 8, for local servers 1')),
+  streaming: z
+    .boolean()
+    .optional()
+    .meta(about('', 'whether answers come piece by piece; default true')),
+  structuredOutputs: z
+    .boolean()
+    .optional()
+    .meta(about('', 'whether it takes a JSON Schema; default: where its API does')),
+  /** Many proxies speak nothing but chat. */
+  api: z
+    .enum(['responses', 'chat'])
+    .optional()
+    .meta(about('', 'OpenAI only: responses (the default) or chat')),
+  local: z.boolean().optional().meta(about('', 'on this machine: no cost, no key; default false')),
   timeouts: timeouts.optional(),
 });
 
 const model = z.strictObject({
-  windowTokens: tokenCount.optional(),
-  maxOutputTokens: tokenCount.optional(),
+  windowTokens: tokenCount.optional().meta(about('tokens', 'its window; default: as catalogued')),
+  maxOutputTokens: tokenCount.optional().meta(about('tokens', 'its longest answer')),
   price: price.optional(),
-  /** Passed to the provider's adapter as they are, for example `{ reasoningEffort: low }`. */
-  options: z.record(z.string(), z.json()).optional(),
+  options: z
+    .record(z.string(), z.json())
+    .optional()
+    .meta(about('', 'passed to the provider as they are, e.g. { reasoningEffort: low }')),
 });
 
-const fileSchema = z.object({
+/** The sections of a configuration file that are about models. */
+export const modelsFile = z.object({
   providers: z.record(z.string().regex(/^[a-z][a-z0-9_-]*$/), provider).optional(),
   models: z.record(z.string(), model).optional(),
-  /** Who debates where a run names nobody. */
-  participants: z.array(z.string().min(1)).min(1).max(50).optional(),
+  participants: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(50)
+    .optional()
+    .meta(about('provider/model', 'who debates where a run names nobody')),
 });
 
 /** The sections `providers`, `models` and `participants` of a configuration file. */
-export type ModelsFile = z.input<typeof fileSchema>;
+export type ModelsFile = z.input<typeof modelsFile>;
 export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 /** USD for a million tokens, which is the same number as micro-USD for one. */
 export type PriceOverride = z.infer<typeof price>;
@@ -117,6 +150,9 @@ const PRESETS: Readonly<Record<string, Preset>> = {
   vllm: local('http://127.0.0.1:8000/v1', 'VLLM'),
 };
 
+/** The providers that are known by their names alone. */
+export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS);
+
 const UNNAMED: Preset = { kind: 'compatible', keyNames: [], urlNames: [] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -151,8 +187,8 @@ export const firstSet = (
 ): string | undefined => variables.map((variable) => environment[variable]?.trim()).find(Boolean);
 
 /** The providers and models of a configuration file, or what is wrong with them. */
-export function parseModelsFile(file: unknown): z.infer<typeof fileSchema> {
-  const parsed = fileSchema.safeParse(file ?? {});
+export function parseModelsFile(file: unknown): z.infer<typeof modelsFile> {
+  const parsed = modelsFile.safeParse(file ?? {});
   if (parsed.success) return parsed.data;
   throw new DialecticError(
     'usage_invalid',
