@@ -2,7 +2,7 @@ import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
-import { requireDomain, requireResources } from '../recipe/given.ts';
+import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
 import type { Depth, Overlay } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
@@ -63,6 +63,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   });
   requireDomain(process, domain);
   requireResources(process, resources);
+  requireUntil(process, options.until ?? null);
   return {
     project: project ?? null,
     name: options.name ?? project ?? 'brief',
@@ -83,5 +84,6 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
 function findWriter(models: readonly string[], writer: string): number {
   const at = models.indexOf(writer);
   if (at >= 0) return at + 1;
-  throw new DialecticError('usage_invalid', `${writer} takes no part in this run.`);
+  const message = `${writer} takes no part in this run. Participants: ${models.join(', ')}.`;
+  throw new DialecticError('usage_invalid', message);
 }

@@ -1,27 +1,56 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import type { NewResource } from '../session/start.ts';
 
 const MOST_CHARS = 2_000_000;
 
 /** Reads a text that a person named: a file, or `-` for standard input. */
 export async function readText(path: string, what: string): Promise<string> {
-  let bytes: Buffer;
-  try {
-    bytes = path === '-' ? Buffer.from(await readAll(process.stdin)) : await readFile(path);
-  } catch (cause) {
-    throw new DialecticError('usage_invalid', `Cannot read the ${what} ${path}.`, { cause });
-  }
+  const bytes = await readBytes(path, what);
   const text = decode(bytes);
   if (text === undefined) {
-    throw new DialecticError('usage_invalid', `The ${what} ${path} is not text in UTF-8.`);
+    const message = `The ${what} ${path} is not text in UTF-8${describeFormat(bytes, path)}.`;
+    throw new DialecticError('usage_invalid', message);
   }
   if (text.length > MOST_CHARS) {
     throw new DialecticError('usage_invalid', `The ${what} has over ${MOST_CHARS} characters.`);
   }
   return text;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist; correct the path',
+  EISDIR: 'is a folder; name a text file in it',
+  ENOTDIR: 'does not exist; correct the path',
+  EACCES: 'may not be read by you; give yourself the right with chmod u+r',
+  EPERM: 'may not be read by you; give yourself the right with chmod u+r',
+};
+
+async function readBytes(path: string, what: string): Promise<Buffer> {
+  try {
+    return path === '-' ? Buffer.from(await readAll(process.stdin)) : await readFile(path);
+  } catch (cause) {
+    const reason = REASONS[codeOf(cause)] ?? messageOf(cause);
+    const message = `Cannot read the ${what}: ${path} ${reason}.`;
+    throw new DialecticError('usage_invalid', message, { cause });
+  }
+}
+
+/** Formats that briefs come in, by the first bytes of the file, and how to make a text of each. */
+const FORMATS: readonly (readonly [magic: string, remedy: (path: string) => string])[] = [
+  ['PK\x03\x04', (path) => `; make it one with: pandoc ${path} -t markdown -o ${toMarkdown(path)}`],
+  ['%PDF', (path) => `; make it one with: pdftotext -layout ${path}`],
+  ['\xff\xfe', (path) => `; make it one with: iconv -f UTF-16 -t UTF-8 ${path}`],
+  ['\xd0\xcf\x11\xe0', () => '; save it as text or Markdown in your word processor'],
+];
+
+const toMarkdown = (path: string): string => `${basename(path, extname(path))}.md`;
+
+function describeFormat(bytes: Buffer, path: string): string {
+  const found = FORMATS.find(([magic]) => bytes.toString('latin1', 0, 4).startsWith(magic));
+  return found === undefined ? '; save it as UTF-8' : found[1](path);
 }
 
 function decode(bytes: Buffer): string | undefined {

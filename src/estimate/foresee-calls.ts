@@ -1,8 +1,8 @@
-import { DialecticError } from '../errors/errors.ts';
 import { simulateProcess } from '../planning/simulate.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
+import { requireUntil } from '../recipe/given.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 
@@ -55,10 +55,9 @@ function simulate(process: Process, lanes: number, lanesOfStage: Readonly<Record
 
 function cutAfter(process: Process, untilStage: string | null): Process {
   if (untilStage === null) return process;
+  requireUntil(process, untilStage);
   const at = process.stages.findIndex((stage) => stage.key === untilStage);
-  if (at >= 0) return { ...process, stages: process.stages.slice(0, at + 1) };
-  const keys = process.stages.map((stage) => stage.key).join(', ');
-  throw new DialecticError('usage_invalid', `No stage ${untilStage}; there are ${keys}.`);
+  return { ...process, stages: process.stages.slice(0, at + 1) };
 }
 
 function loneStages({ stages, writerAfter }: Process): Record<string, number> {

@@ -55,3 +55,11 @@ export function requireDomain(process: Process, domain: string | null): void {
   const message = `${process.key} has no domain ${domain}; ${there}.`;
   throw new DialecticError('usage_invalid', message, { details: { domains: names } });
 }
+
+/** Refuses to stop after a stage that the process does not have. */
+export function requireUntil(process: Process, until: string | null): void {
+  if (until === null || process.stages.some((stage) => stage.key === until)) return;
+  const keys = process.stages.map((stage) => stage.key);
+  const message = `No stage ${until}; there are ${keys.join(', ')}.`;
+  throw new DialecticError('usage_invalid', message, { details: { stages: keys } });
+}

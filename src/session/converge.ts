@@ -128,7 +128,10 @@ export async function chooseLaneByHand(
   ordinal: number,
 ): Promise<void> {
   const lane = session.lanes.find((one) => one.ordinal === ordinal);
-  if (!lane) throw new DialecticError('usage_invalid', `There is no lane ${ordinal}.`);
+  if (!lane) {
+    const there = session.lanes.map((one) => `${one.ordinal} (${one.model})`).join(', ');
+    throw new DialecticError('usage_invalid', `There is no lane ${ordinal}; there are ${there}.`);
+  }
   await saveChoice(tx, session, lane.id, 'person');
 }
 

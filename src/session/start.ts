@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { newId } from '../platform/ids.ts';
-import { requireDomain, requireResources } from '../recipe/given.ts';
+import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 import { placeRun, saveProject } from './project.ts';
@@ -98,10 +98,7 @@ function checkRun(run: NewRun, isNewProject: boolean): void {
   if (run.writer && run.writer > run.models.length) {
     throw new DialecticError('usage_invalid', `There is no lane ${run.writer} to write.`);
   }
-  if (run.untilStage && !run.process.stages.some((stage) => stage.key === run.untilStage)) {
-    const keys = run.process.stages.map((stage) => stage.key).join(', ');
-    throw new DialecticError('usage_invalid', `No stage ${run.untilStage}; there are ${keys}.`);
-  }
+  requireUntil(run.process, run.untilStage ?? null);
   requireValid(validateForRun(run.process, run.models.length));
 }
 
