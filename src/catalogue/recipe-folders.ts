@@ -47,13 +47,20 @@ export function openRecipeFolder(folder: string): RecipeFolder {
  */
 export async function defaultProcess(domain: string | undefined): Promise<string> {
   if (domain === undefined) return 'software-plan';
-  const text = await readFile(join(SHIPPED, 'domains.yaml'), 'utf8');
-  const processes = parse(text) as Readonly<Record<string, string>>;
+  const processes = await readDomains();
   const name = Object.hasOwn(processes, domain) ? processes[domain] : undefined;
   if (name !== undefined) return name;
   const known = Object.keys(processes).join(', ');
   const message = `There is no domain ${domain}; there are ${known}. A recipe of your own needs -p.`;
   throw new DialecticError('usage_invalid', message, { details: { domains: known } });
+}
+
+/** The domains that have a process of their own. */
+export const listDomains = async (): Promise<string[]> => Object.keys(await readDomains());
+
+async function readDomains(): Promise<Readonly<Record<string, string>>> {
+  const text = await readFile(join(SHIPPED, 'domains.yaml'), 'utf8');
+  return parse(text) as Readonly<Record<string, string>>;
 }
 
 function lookInto(folder: string, shipped: boolean): RecipeFolder | null {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.ts';
+import { completionCommand } from './completion/completion.ts';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -52,5 +53,6 @@ export function createProgram(): Command {
     .addCommand(workerCommand())
     .addCommand(recipeCommand())
     .addCommand(doctorCommand())
+    .addCommand(completionCommand())
     .addCommand(demoCommand());
 }

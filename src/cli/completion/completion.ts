@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Argument, Command, Option } from 'commander';
+import { locateStore } from '../../db/open.ts';
+import { DialecticError } from '../../errors/errors.ts';
+import { readConfiguration } from '../configuration.ts';
+import { printResult } from '../output.ts';
+import { withDialectic } from '../store.ts';
+import { describeCommands } from './describe-commands.ts';
+import { SHELLS, type Shell, writeScript } from './scripts.ts';
+import { readWords } from './words.ts';
+
+type Options = { readonly sessions?: boolean; readonly json?: boolean };
+
+/** `dialectic completion`: a script that completes commands, options and values in a shell. */
+export function completionCommand(): Command {
+  return new Command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('[shell]', 'the shell').choices(SHELLS))
+    .addOption(new Option('--sessions', 'print the ids of the sessions').hideHelp())
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action(complete);
+}
+
+const HELP = `
+In ~/.bashrc:  eval "$(dialectic completion bash)"
+In ~/.zshrc:   eval "$(dialectic completion zsh)"       (behind compinit)
+For fish:      dialectic completion fish > ~/.config/fish/completions/dialectic.fish`;
+
+async function complete(
+  shell: Shell | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const isJson = options.json === true;
+  if (options.sessions) {
+    const sessions = await listSessions();
+    return printResult(isJson, { sessions }, sessions);
+  }
+  if (shell === undefined) {
+    throw new DialecticError('usage_invalid', `Name a shell: ${SHELLS.join(', ')}.`);
+  }
+  const entries = describeCommands(command.parent ?? command);
+  const script = writeScript(shell, entries, await readWords(readConfiguration()));
+  printResult(isJson, { shell, script }, [script.trimEnd()]);
+}
+
+/** The newest sessions by id; a store that does not exist yet is not made for a press of Tab. */
+async function listSessions(): Promise<string[]> {
+  const location = locateStore(process.env);
+  if ('dataDirectory' in location && !existsSync(join(location.dataDirectory, 'pgdata'))) return [];
+  const sessions = await withDialectic(undefined, (dialectic) => dialectic.list({ all: true }));
+  return sessions.map(({ id }) => id);
+}
