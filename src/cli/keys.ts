@@ -6,6 +6,7 @@ import { requireProvider } from '../models/require-models.ts';
 import { findTerminal } from './ask-questions.ts';
 import { askSecret } from './ask-secret.ts';
 import { readConfiguration } from './configuration.ts';
+import { exitWith } from './exit-with.ts';
 import { findKeys, type KnownKey, showEnd } from './find-keys.ts';
 import { keyStorePath, removeKey, storeKey } from './key-store.ts';
 import { printResult } from './output.ts';
@@ -85,7 +86,7 @@ async function test(provider: string | undefined, options: Options): Promise<voi
       ? `ok   ${said} (${end}, from ${from})`
       : `BAD  ${problem.message} (${end}, from ${from}) ${problem.action}`;
   printResult(options.json === true, { ok, keys: tested }, tested.map(tell));
-  if (!ok) process.exitCode = 6;
+  if (!ok) exitWith(6);
 }
 
 async function remove(provider: string, options: Options): Promise<void> {
