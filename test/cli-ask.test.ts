@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
 import { prepareRun } from '../src/cli/new-run.ts';
 import { carryOut } from '../src/cli/run.ts';
-import { OFFLINE, runDialectic } from './run-dialectic.ts';
+import { dialecticOnServer, OFFLINE, runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const MODELS = OFFLINE.filter((word) => word !== '-m');
@@ -16,9 +16,6 @@ beforeAll(async () => {
   brief = join(folder, 'brief.md');
   await writeFile(brief, 'A web shop for a bakery with pick-up times.');
 });
-
-/** Runs a command without a terminal. */
-const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
 /** The prompts from which the participants plan their proposals. */
 async function headerPrompts(out: string): Promise<string[]> {
@@ -33,28 +30,26 @@ type Listed = {
 };
 
 test('a run that asks first rests with its questions and goes on with the answers', async () => {
-  const data = await emptyDirectory();
+  const dialectic = await dialecticOnServer();
   const out = join(folder, 'out');
-  const store = ['--data', data];
-  const run = await dialectic('run', brief, '--ask', '--until', 'thesis', ...OFFLINE, ...store);
+  const run = await dialectic('run', brief, '--ask', '--until', 'thesis', ...OFFLINE);
   expect(run.code).toBe(0);
   expect(run.stdout).toMatch(/^waiting for answers: 2 calls/);
   expect(run.stdout).toMatch(/\d questions are open\. List them with: dialectic questions /);
   expect(run.stdout).toMatch(/Go on with: dialectic approve /);
 
-  const list = async () =>
-    JSON.parse((await dialectic('questions', '--json', ...store)).stdout) as Listed;
+  const list = async () => JSON.parse((await dialectic('questions', '--json')).stdout) as Listed;
   const { questions, open } = await list();
   expect(open).toBe(questions.length);
   expect(open).toBeGreaterThan(1);
   expect(new Set(questions.map(({ question }) => question)).size).toBe(open);
   expect(questions.every(({ assumption }) => assumption !== null)).toBe(true);
 
-  expect((await dialectic('answer', '1', ANSWER, ...store)).code).toBe(0);
+  expect((await dialectic('answer', '1', ANSWER)).code).toBe(0);
   const after = await list();
   expect(after.open).toBe(open - 1);
   expect(after.questions[0]!.answers).toEqual([ANSWER]);
-  expect((await dialectic('approve', '-o', out, ...store)).code).toBe(0);
+  expect((await dialectic('approve', '-o', out)).code).toBe(0);
   const prompts = await headerPrompts(out);
   expect(prompts.length).toBe(2);
   for (const prompt of prompts) {
@@ -97,7 +92,7 @@ test('with a person at the terminal the questions are asked there, and the run g
   expect(asked.every((prompt) => prompt.includes('\n  Enter for: '))).toBe(true);
   const prompts = await headerPrompts(out);
   expect(prompts.map((prompt) => prompt.includes(ANSWER))).toEqual([true, true]);
-  const listed = await dialectic('questions', '--json', '--data', data);
+  const listed = await runDialectic(['questions', '--json', '--data', data]);
   const answered = (JSON.parse(listed.stdout) as Listed).questions.flatMap(
     ({ answers }) => answers,
   );

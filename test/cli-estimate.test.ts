@@ -1,23 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { OFFLINE, runDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
-
-/** Runs a command in a folder of its own, with the configuration that lies there. */
-const dialectic = (folder: string, ...parameters: string[]) =>
-  runDialectic(parameters, { cwd: folder });
+import { dialecticOnServer, OFFLINE } from './run-dialectic.ts';
+import { temporaryFolder } from './stores.ts';
 
 test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
   const folder = await temporaryFolder();
-  await emptyDirectory(join(folder, 'data'));
+  const dialectic = await dialecticOnServer({ cwd: folder });
   const models = { 'compatible/a': { price: { input: 2, output: 10 } } };
   await writeFile(join(folder, 'dialectic.config.json'), JSON.stringify({ models }));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
-  const common = ['brief.md', '-p', 'decision-memo', '--data', 'data'];
+  const common = ['brief.md', '-p', 'decision-memo'];
 
   const two = ['-m', 'compatible/a', '-m', 'offline/builder'];
-  const asJson = await dialectic(folder, 'estimate', ...common, ...two, '--json');
+  const asJson = await dialectic('estimate', ...common, ...two, '--json');
   expect(asJson.code, asJson.stderr).toBe(0);
   const estimate = JSON.parse(asJson.stdout);
   expect(estimate).toMatchObject({ documents: 10, unpriced: [], learnedDocuments: 0 });
@@ -28,11 +24,11 @@ test('estimate tells calls, tokens and money, and run says it before it starts',
   expect(estimate.models[0].costUsd.middle).toBe(estimate.costUsd.middle);
   expect(estimate.models[1].costUsd.high).toBe(0);
 
-  const asText = await dialectic(folder, 'estimate', ...common, '-m', 'compatible/q');
+  const asText = await dialectic('estimate', ...common, '-m', 'compatible/q');
   expect(asText.stdout).toContain('The price is unknown for compatible/q.');
 
   const stop = ['--until', 'propose', '--json'];
-  const run = await dialectic(folder, 'run', ...common, ...OFFLINE, ...stop);
+  const run = await dialectic('run', ...common, ...OFFLINE, ...stop);
   expect(run.code, run.stderr).toBe(0);
   expect(run.stderr).toMatch(/Estimate: \d+ calls, .* tokens in, .* out, no cost\nSession /);
   const result = JSON.parse(run.stdout);
@@ -41,11 +37,11 @@ test('estimate tells calls, tokens and money, and run says it before it starts',
 
 test('estimate refuses what a run would refuse', async () => {
   const folder = await temporaryFolder();
-  await emptyDirectory(join(folder, 'data'));
+  const dialectic = await dialecticOnServer({ cwd: folder });
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
-  const common = ['estimate', 'brief.md', '--data', 'data', '-m', 'offline/builder'];
-  const until = await dialectic(folder, ...common, '--until', 'nope');
+  const common = ['estimate', 'brief.md', '-m', 'offline/builder'];
+  const until = await dialectic(...common, '--until', 'nope');
   expect(until).toMatchObject({ code: 2, stdout: '' });
-  const writer = await dialectic(folder, ...common, '--writer', 'offline/other');
+  const writer = await dialectic(...common, '--writer', 'offline/other');
   expect(writer.stderr).toContain('offline/other takes no part in this run.');
 }, 120_000);

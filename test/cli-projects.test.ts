@@ -1,22 +1,20 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { OFFLINE, runDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
+import { dialecticOnServer, OFFLINE } from './run-dialectic.ts';
+import { temporaryFolder } from './stores.ts';
 
 let folder: string;
+/** Runs a command in the folder of the test. */
+let dialectic: Awaited<ReturnType<typeof dialecticOnServer>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  await emptyDirectory(join(folder, 'data'));
+  dialectic = await dialecticOnServer({ cwd: folder });
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays? Two staff.');
   await writeFile(join(folder, 'project.yaml'), 'role: a librarian of forty years\n');
   await writeFile(join(folder, 'session.yaml'), 'standards: [Count the visitors on Saturdays.]\n');
   await writeFile(join(folder, 'wrong.yaml'), 'role: a poet\ntone: dark\n');
 });
-
-/** Runs a command in the folder of the test. */
-const dialectic = (...parameters: string[]) =>
-  runDialectic([...parameters, '--data', 'data'], { cwd: folder });
 
 const readPrompts = async (out: string): Promise<string[]> => {
   const paths = await readdir(join(folder, out), { recursive: true });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readTextFolder } from '../src/platform/folders.ts';
 import { textsOf } from './replay/record.ts';
-import { OFFLINE, runDialectic, spawnDialectic } from './run-dialectic.ts';
+import { dialecticOnServer, OFFLINE, runDialectic, spawnDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const dialectic = (...parameters: string[]) => runDialectic(parameters);
@@ -110,79 +110,68 @@ test('the progress of a second pass begins anew and never exceeds the plan', asy
 
 test('a run that waits for a person says how to go on, and goes on', async () => {
   const folder = await temporaryFolder();
-  const data = await emptyDirectory();
+  const onServer = await dialecticOnServer();
+  const dialectic = (...parameters: string[]) => onServer(...parameters, '--json');
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
-  const common = ['--data', data, '--json'];
   const memo = ['-p', 'decision-memo', ...OFFLINE];
-  const run = await dialectic('run', brief, ...memo, '--approve', 'stage', ...common);
+  const run = await dialectic('run', brief, ...memo, '--approve', 'stage');
   expect(run.code, run.stderr).toBe(0);
   expect(JSON.parse(run.stdout)).toMatchObject({ standing: 'waiting for you' });
-  const feedback = await dialectic('feedback', 'clarify', 'Ask the neighbours too.', ...common);
+  const feedback = await dialectic('feedback', 'clarify', 'Ask the neighbours too.');
   expect(feedback.code, feedback.stderr).toBe(0);
   expect(JSON.parse(feedback.stdout).readBy).toMatchObject({ stage: 'propose', iteration: 1 });
-  const { documents } = JSON.parse((await dialectic('show', ...common)).stdout);
-  const named = ['-d', documents[0].shortId, ...common];
+  const { documents } = JSON.parse((await dialectic('show')).stdout);
+  const named = ['-d', documents[0].shortId];
   expect((await dialectic('feedback', 'clarify', 'Fewer questions.', ...named)).code).toBe(0);
   for (const [wanted, code, listed] of [
     ['questions', 'usage_invalid', 'clarify/questions@2'],
     ['nothing', 'not_found', 'clarify/questions@1'],
   ] as const) {
-    const refused = await dialectic('feedback', 'clarify', 'x', '-d', wanted, ...common);
+    const refused = await dialectic('feedback', 'clarify', 'x', '-d', wanted);
     const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1)!);
     expect(error).toMatchObject({ code, message: expect.stringContaining(listed) });
   }
-  const asked = JSON.parse((await dialectic('questions', ...common)).stdout);
+  const asked = JSON.parse((await dialectic('questions')).stdout);
   expect(asked.open).toBe(asked.questions.length);
   const [first] = asked.questions;
   expect(first.assumption).toBeTypeOf('string');
-  expect((await dialectic('answer', first.id, 'The mayor decides.', ...common)).code).toBe(0);
-  const unknown = await dialectic('answer', 'clarify', 'Who asks?', 'Nobody.', ...common);
+  expect((await dialectic('answer', first.id, 'The mayor decides.')).code).toBe(0);
+  const unknown = await dialectic('answer', 'clarify', 'Who asks?', 'Nobody.');
   expect(unknown.code).toBe(5);
   expect(unknown.stderr).toContain(asked.questions[1].id);
   expect(unknown.stderr).not.toContain(first.id);
-  const approve = await dialectic('approve', ...common);
+  const approve = await dialectic('approve');
   expect(JSON.parse(approve.stdout).status).toBe('awaiting_review');
 }, 120_000);
 
 test('a participant that fails leaves a named error, and resume goes on from there', async () => {
   const folder = await temporaryFolder();
-  const data = await emptyDirectory();
+  const dialectic = await dialecticOnServer();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const models = ['-m', 'offline/builder', '-m', 'offline/skeptic?badjson=always'];
-  const run = await dialectic(
-    'run',
-    brief,
-    '-p',
-    'decision-memo',
-    ...models,
-    '--data',
-    data,
-    '--json',
-  );
+  const run = await dialectic('run', brief, '-p', 'decision-memo', ...models, '--json');
   expect(run.code).toBe(7);
   const result = JSON.parse(run.stdout);
   expect(result.status).toBe('failed');
   expect(result.failures.join(' ')).toContain('offline/skeptic');
-  const place = ['--data', data];
-  expect((await dialectic('list', ...place)).stdout).toMatch(
-    /\d unread notices: dialectic notices/,
-  );
-  const notices = JSON.parse((await dialectic('notices', ...place, '--json')).stdout);
+  expect((await dialectic('list')).stdout).toMatch(/\d unread notices: dialectic notices/);
+  const notices = JSON.parse((await dialectic('notices', '--json')).stdout);
   expect(notices[0].message).toMatch(/participant 2 \(offline\/skeptic.* failed: /);
-  const one = await dialectic('notices', 'dismiss', notices[0].id.slice(-12), ...place, '--json');
+  const one = await dialectic('notices', 'dismiss', notices[0].id.slice(-12), '--json');
   expect(JSON.parse(one.stdout)).toEqual({ dismissed: [notices[0].id] });
-  expect((await dialectic('notices', 'dismiss', notices[0].id, ...place)).code).toBe(5);
-  expect((await dialectic('notices', 'dismiss', ...place)).code).toBe(2);
-  const all = await dialectic('notices', 'dismiss', '--all', ...place);
+  expect((await dialectic('notices', 'dismiss', notices[0].id)).code).toBe(5);
+  expect((await dialectic('notices', 'dismiss')).code).toBe(2);
+  const all = await dialectic('notices', 'dismiss', '--all');
   expect(all.stdout).toBe(`Dismissed ${notices.length - 1}.\n`);
-  expect((await dialectic('notices', ...place)).stdout).toBe('No notices.\n');
+  expect((await dialectic('notices')).stdout).toBe('No notices.\n');
 }, 240_000);
 
 test('what is wrong with the brief or the models is said before anything runs', async () => {
   const folder = await temporaryFolder();
-  const data = ['--data', await emptyDirectory(), '--json'];
+  const onServer = await dialecticOnServer();
+  const dialectic = (...parameters: string[]) => onServer(...parameters, '--json');
   const binary = join(folder, 'binary');
   await writeFile(binary, Buffer.from([1, 0, 2]));
   const empty = join(folder, 'empty');
@@ -190,13 +179,13 @@ test('what is wrong with the brief or the models is said before anything runs', 
   const good = join(folder, 'good');
   await writeFile(good, 'A brief.');
   const cases: [string, string[]][] = [
-    ['usage_invalid', ['run', join(folder, 'absent'), ...data]],
-    ['usage_invalid', ['run', binary, ...data]],
-    ['usage_invalid', ['run', empty, ...data]],
-    ['usage_invalid', ['run', good, '--until', 'nowhere', ...OFFLINE, ...data]],
-    ['usage_invalid', ['run', good, '--concurrency', '0', ...OFFLINE, ...data]],
-    ['usage_invalid', ['run', good, '--writer', 'offline/nobody', ...OFFLINE, ...data]],
-    ['not_found', ['resume', ...data]],
+    ['usage_invalid', ['run', join(folder, 'absent')]],
+    ['usage_invalid', ['run', binary]],
+    ['usage_invalid', ['run', empty]],
+    ['usage_invalid', ['run', good, '--until', 'nowhere', ...OFFLINE]],
+    ['usage_invalid', ['run', good, '--concurrency', '0', ...OFFLINE]],
+    ['usage_invalid', ['run', good, '--writer', 'offline/nobody', ...OFFLINE]],
+    ['not_found', ['resume']],
   ];
   for (const [code, parameters] of cases) {
     const { stderr } = await dialectic(...parameters);

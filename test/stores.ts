@@ -51,12 +51,17 @@ export async function emptyDirectory(dataDirectory?: string): Promise<string> {
   return directory;
 }
 
-/** A place for a store with the current schema and nothing in it. */
-export async function emptyStore(kind: StoreKind): Promise<StoreLocation> {
-  if (kind === 'embedded') return { dataDirectory: await emptyDirectory() };
+/** The address of a database with the current schema and nothing in it. */
+export function emptyDatabase(): Promise<string> {
   const name = `t_${randomBytes(6).toString('hex')}`;
-  return { databaseUrl: await createDatabase(inject('postgresUrl'), name, SERVER_TEMPLATE) };
+  return createDatabase(inject('postgresUrl'), name, SERVER_TEMPLATE);
 }
+
+/** A place for a store with the current schema and nothing in it. */
+export const emptyStore = async (kind: StoreKind): Promise<StoreLocation> =>
+  kind === 'embedded'
+    ? { dataDirectory: await emptyDirectory() }
+    : { databaseUrl: await emptyDatabase() };
 
 /** An open store that is closed after the test file, if the test has not done so. */
 export async function openTestStore(kind: StoreKind, options: OpenOptions = {}): Promise<Database> {

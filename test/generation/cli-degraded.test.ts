@@ -6,8 +6,8 @@ import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import type { RunResult } from '../../src/session/summary.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
-import { type Ended, runDialectic } from '../run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { dialecticOnServer, type Ended } from '../run-dialectic.ts';
+import { temporaryFolder } from '../stores.ts';
 import { type Asked, startScriptedServer } from './scripted-server.ts';
 
 /** Each participant drafts from a plan of its own; then each weighs all drafts. */
@@ -35,14 +35,12 @@ type Outcome = {
 
 async function play(models: readonly string[]): Promise<Outcome> {
   const folder = await temporaryFolder();
-  const data = await emptyDirectory();
   const [brief, out] = [join(folder, 'brief.md'), join(folder, 'out')];
   await writeTextFolder(join(folder, 'recipe'), processToFiles(recipe));
   await writeFile(brief, 'A web shop for a bakery.');
   const server = await startScriptedServer(answer, undefined, models);
   const env = { DIALECTIC_BASE_URL: server.url };
-  const dialectic = (...parameters: string[]): Promise<Ended> =>
-    runDialectic([...parameters, '--data', data], { cwd: folder, env });
+  const dialectic = await dialecticOnServer({ cwd: folder, env });
   try {
     const participants = models.flatMap((model) => ['-m', `compatible/${model}`]);
     const place = ['-p', join(folder, 'recipe'), '-o', out, '--allow-degraded'];

@@ -17,7 +17,7 @@ const OTHER = JSON.stringify({
 
 let place: { database: Database; tenantId: string };
 beforeAll(async () => {
-  const database = await openTestStore('embedded');
+  const database = await openTestStore('server');
   place = { database, tenantId: (await newTenant(database)).tenantId };
 });
 

@@ -27,7 +27,7 @@ let place: Place;
 let recorded: Awaited<ReturnType<typeof record>>;
 
 beforeAll(async () => {
-  const database = await openTestStore('embedded');
+  const database = await openTestStore('server');
   place = { database, tenantId: (await newTenant(database)).tenantId };
   recorded = await record();
 });

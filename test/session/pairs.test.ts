@@ -6,7 +6,7 @@ import { shipped } from './trivial.ts';
 const LABEL = /<document label="([^"]*)"/g;
 
 test('a pair is told which of the proposals and reviews it holds', async () => {
-  const database = await openTestStore('embedded');
+  const database = await openTestStore('server');
   const { tenantId } = await newTenant(database);
   const { provider, asked } = recordOffline();
   await runPartly(

@@ -14,7 +14,7 @@ const memo = shipped('decision-memo');
 let database: Database;
 let tenantId: string;
 beforeAll(async () => {
-  database = await openTestStore('embedded');
+  database = await openTestStore('server');
   ({ tenantId } = await newTenant(database));
 });
 

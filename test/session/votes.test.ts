@@ -16,7 +16,7 @@ const softwarePlan = shipped('software-plan');
 let database: Database;
 let tenantId: string;
 beforeAll(async () => {
-  database = await openTestStore('embedded');
+  database = await openTestStore('server');
   ({ tenantId } = await newTenant(database));
 });
 
