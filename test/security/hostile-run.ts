@@ -101,7 +101,7 @@ async function untilOver({ database, tenantId }: Place, sessionId: string): Prom
     const { status, gates } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     if (gates.length > 0) return gates.join();
     if (status !== 'running') return status;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

@@ -4,13 +4,12 @@ import type { Writable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { constants, createGzip } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { listModels } from '../../src/models/list-models.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
-import { createDatabase } from '../postgres-server.ts';
-import { newTenant } from '../stores.ts';
+import { emptyDatabase, newTenant } from '../stores.ts';
 import { delta } from './answer-events.ts';
 import { MAX_ATTEMPTS } from './hostile-run.ts';
 
@@ -21,7 +20,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 let databaseUrl: string;
 let tenantId: string;
 beforeAll(async () => {
-  databaseUrl = await createDatabase(inject('postgresUrl'), 'read_limits');
+  databaseUrl = await emptyDatabase();
   const database = await openDatabase({ databaseUrl });
   tenantId = (await newTenant(database)).tenantId;
   await database.close();
