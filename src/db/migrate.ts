@@ -74,12 +74,11 @@ const UNDEFINED_COLUMN = '42703';
 /** What was applied, in one statement and without a lock; nothing where there is no schema. */
 async function readRecorded(database: Database): Promise<Applied> {
   try {
-    return await database.transaction({ as: 'owner' }, (tx) => readApplied(tx));
+    return await database.transaction({ as: 'owner' }, readApplied);
   } catch (error) {
     if (codeOf(error) === UNDEFINED_TABLE) return new Map();
     if (codeOf(error) !== UNDEFINED_COLUMN) throw error;
-    // A store of a build that had no editions.
-    return database.transaction({ as: 'owner' }, (tx) => readApplied(tx, '0 as edition'));
+    return database.transaction({ as: 'owner' }, readWithoutEditions);
   }
 }
 
@@ -94,11 +93,19 @@ async function createRecord(tx: AnyTransaction): Promise<void> {
   );
 }
 
-async function readApplied(tx: AnyTransaction, edition = 'edition'): Promise<Applied> {
+async function readApplied(tx: AnyTransaction): Promise<Applied> {
   const rows = await tx.query<{ version: number; digest: string; edition: number }>(
-    `select version, digest, ${edition} from schema_migrations`,
+    'select version, digest, edition from schema_migrations',
   );
   return new Map(rows.map(({ version, ...row }) => [version, row]));
+}
+
+/** The same for a store of a build that had no editions. */
+async function readWithoutEditions(tx: AnyTransaction): Promise<Applied> {
+  const rows = await tx.query<{ version: number; digest: string }>(
+    'select version, digest from schema_migrations',
+  );
+  return new Map(rows.map(({ version, digest }) => [version, { digest, edition: 0 }]));
 }
 
 const isCurrent = (applied: Applied, { migrations, functions, edition }: SchemaFiles): boolean => {
