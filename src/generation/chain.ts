@@ -1,3 +1,4 @@
+import type { FinishReason } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { joinChunks } from './join-chunks.ts';
 import { type ChainState, FIRST_TURN } from './judge-answer.ts';
@@ -24,7 +25,7 @@ export type Chunk = {
   readonly id: string;
   readonly jobId: string;
   readonly ordinal: number;
-  readonly finishReason: string;
+  readonly finishReason: FinishReason;
   readonly text: string;
 };
 
@@ -57,7 +58,7 @@ export function findStanding(
   const joined = joinFrom(chunks, start);
   const text = joined.soFar;
   const cut = parseOutput(text, { finished: false }).kind === 'truncated' && text !== '';
-  const anew = !cut || chunks.at(-1)!.finishReason === 'content_filter';
+  const anew = !cut || chunks.at(-1)?.finishReason === 'content_filter';
   return anew
     ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
     : { ...ANEW, valid, from: start, ...joined };

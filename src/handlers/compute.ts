@@ -8,8 +8,9 @@ import type { Assembly } from '../generation/assemble-request.ts';
 import { planDocuments } from '../generation/job-input.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { contractOf } from '../recipe/contract.ts';
+import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
+import { requireRecord } from '../text/is-record.ts';
 import { renderJobs } from './render.ts';
 
 type Content = Readonly<Record<string, unknown>>;
@@ -22,9 +23,13 @@ const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = 
 };
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
-export async function compute({ job, commit }: JobContext, assembly: Assembly): Promise<void> {
+export async function compute(
+  { job, commit }: JobContext,
+  assembly: Assembly,
+  computation: Computation,
+): Promise<void> {
   const { planned, session, stage, step } = assembly;
-  const content = COMPUTE[step.compute!](assembly);
+  const content = COMPUTE[computation](assembly);
   const isRendered = step.output.template !== null;
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };
@@ -43,7 +48,7 @@ function collect({ stage, step, inputs }: Assembly): Content {
   const documents = inputs.flatMap(({ title, contract, content, writer = '', ownLabel }) =>
     contract ? [{ title, author: writer, contract, content, ...(ownLabel && { ownLabel }) }] : [],
   );
-  return collectLedger(contractOf(stage, step)!, documents);
+  return collectLedger(requireContract(stage, step), documents);
 }
 
 /** The one document among the inputs that the step would have merged, in the new contract's shape. */
@@ -57,7 +62,7 @@ function copyOnly({ planned, stage, step, inputs }: Assembly): Content {
       `Step ${planned.stage}/${planned.step} copies one document, but was given ${found.length}.`,
     );
   }
-  const { properties } = contractOf(stage, step)!;
-  const entries = Object.entries(only.content as Content);
+  const { properties } = requireContract(stage, step);
+  const entries = Object.entries(requireRecord(only.content));
   return Object.fromEntries(entries.filter(([key]) => Object.hasOwn(properties, key)));
 }

@@ -130,8 +130,8 @@ export async function failCall(database: Database, job: Job, failed: FailedCall)
     );
     if (rows.length === 0) return;
     await dropPieces(tx, callId);
-    if (tokens === 0) return voidHold(tx, key);
+    if (!usage || tokens === 0) return voidHold(tx, key);
     const details = { model, price, usage, responseId: responseId ?? null };
-    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: usage!.estimated, details });
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated: usage.estimated, details });
   });
 }

@@ -21,7 +21,8 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const { job } = context;
   const loaded = await load(database, job);
   // Some documents are made by code from their inputs, without a call.
-  if (loaded.step.compute !== null) return compute(context, loaded);
+  const { compute: computation } = loaded.step;
+  if (computation !== null) return compute(context, loaded, computation);
   const assembled = assemble(loaded);
   const recovered = await recover(database, job, assembled);
   const fitAndReserve = async () => reserve(deps, context, await fit(deps, job, assembled));

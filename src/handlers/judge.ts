@@ -1,10 +1,10 @@
 import { joinFrom } from '../generation/chain.ts';
 import { findDefects } from '../generation/find-defects.ts';
-import type { JsonRecord } from '../generation/json-reader.ts';
+import { isRecord } from '../generation/json-reader.ts';
 import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
 import { tryRendering } from '../generation/try-rendering.ts';
-import type { FinishReason, ModelRequest } from '../models/types.ts';
-import { contractOf, describeDocument } from '../recipe/contract.ts';
+import type { ModelRequest } from '../models/types.ts';
+import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import type { Answered } from './call.ts';
 import type { Loaded } from './load.ts';
@@ -45,14 +45,16 @@ function findFirstChunk({ standing, chunks }: Loaded): string | undefined {
 function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer) {
   if (valid === null) return undefined;
   const attempt = chunks.filter(({ ordinal }) => ordinal >= valid.from && ordinal <= valid.to);
-  const { text, finishReason } = attempt.at(-1)!;
+  const [first, last] = [attempt[0], attempt.at(-1)];
+  if (!first || !last) return undefined;
+  const { text, finishReason } = last;
   const verdict = judgeAnswer({
     ...judged,
     soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
-    result: { text, finishReason: finishReason as FinishReason },
+    result: { text, finishReason },
     findDefects: () => [],
   });
-  return { verdict, firstChunk: attempt[0]!.id };
+  return { verdict, firstChunk: first.id };
 }
 
 /** A document of few words may be long before it is cut off for good. */
@@ -71,7 +73,7 @@ function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' 
   const { stage, step, planned, inputs, request } = answered;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
   return {
-    contract: contractOf(stage, step)!,
+    contract: requireContract(stage, step),
     sections: describeDocument(stage, step).sections.map((section) => section.key),
     given: inputs
       // An earlier version of the same document may well be right as it stands.
@@ -84,7 +86,7 @@ function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' 
     countRead: () => countCharacters(request),
     tryRendering: (content) => tryRendering(answered, content),
     findDefects: (content, body) => findDefects(answered, content, body),
-    ...(base !== undefined && { extended: base as JsonRecord }),
+    ...(isRecord(base) && { extended: base }),
   };
 }
 

@@ -6,9 +6,11 @@ import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
 import type { PlannedInput } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
-import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { describeDocument, requireContract } from '../recipe/contract.ts';
+import { stageOf, stepOf } from '../recipe/edges.ts';
 import type { Process } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
+import { requireRecord } from '../text/is-record.ts';
 import { readBody } from './read-body.ts';
 
 type Row = {
@@ -46,33 +48,33 @@ export async function loadInput(
   const { process } = session;
   if (type === 'feedback') return loadFeedback(tx, process, id);
   if (type === 'project_resource') return loadResource(tx, id);
-  const [row] = await tx.query<Row>(
+  const row = await tx.queryOne<Row>(
     `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
        source_group, content, markdown_hash, body_hash
      from documents where id = $1`,
     [id],
   );
-  const at = process.stages.findIndex((one) => one.key === row!.stage_key);
-  const order = `${String(at).padStart(3, '0')}/${row!.identity}`;
-  const base = { stage: row!.stage_key, document_key: row!.document_key ?? '', order };
-  if (row!.kind === 'seed_prompt') {
-    const text = await readBlob(tx, row!.markdown_hash!);
+  const at = process.stages.findIndex((one) => one.key === row.stage_key);
+  const order = `${String(at).padStart(3, '0')}/${row.identity}`;
+  const base = { stage: row.stage_key, document_key: row.document_key ?? '', order };
+  if (row.kind === 'seed_prompt' && row.markdown_hash !== null) {
+    const text = await readBlob(tx, row.markdown_hash);
     return { ...base, title: 'The request', text, content: null };
   }
-  const stage = process.stages[at]!;
-  const step = stage.steps.find((one) => one.key === row!.step_key)!;
-  const contract = contractOf(stage, step)!;
-  const content = stripFields(contract, row!.content);
+  const stage = stageOf(process, row.stage_key);
+  const step = stepOf(stage, row.step_key);
+  const contract = requireContract(stage, step);
+  const content = stripFields(contract, row.content);
   const body = isShownRendered(step, type)
-    ? await readBody(tx, process, stage, step, row!)
-    : showSections(type, content as Record<string, unknown>);
-  const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row!.inputs) : [];
+    ? await readBody(tx, process, stage, step, row)
+    : showSections(type, requireRecord(content));
+  const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row.inputs) : [];
   const ownLabel = await findOwnLabel(tx, laneId, rivals);
   // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
   const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
-  const writer = session.lanes.find(({ id: lane }) => lane === row!.lane_id)?.model ?? '';
+  const writer = session.lanes.find(({ id: lane }) => lane === row.lane_id)?.model ?? '';
   const { title } = describeDocument(stage, step);
-  const sourceGroup = row!.source_group;
+  const sourceGroup = row.source_group;
   const made = { ...base, sourceGroup, title, text, content, contract, writer };
   return { ...made, ...(ownLabel && { ownLabel }) };
 }
@@ -98,14 +100,13 @@ type FeedbackRow = {
 };
 
 async function loadFeedback(tx: Transaction, process: Process, id: string): Promise<LoadedInput> {
-  const [row] = await tx.query<FeedbackRow>(
+  const { stage_key, document_key, question, body } = await tx.queryOne<FeedbackRow>(
     `select f.stage_key, d.document_key, f.question, f.body from feedback f
      left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
      where f.id = $1`,
     [id],
   );
-  const { stage_key, document_key, question, body } = row!;
-  const stage = process.stages.find((one) => one.key === stage_key)!;
+  const stage = stageOf(process, stage_key);
   const step = stage.steps.find((one) => one.output.documentKey === document_key);
   const subject = step ? describeDocument(stage, step).title : stage.name;
   return {
@@ -119,11 +120,12 @@ async function loadFeedback(tx: Transaction, process: Process, id: string): Prom
 }
 
 async function loadResource(tx: Transaction, id: string): Promise<LoadedInput> {
-  const [row] = await tx.query<{ kind: string; name: string; blob_hash: string }>(
-    'select kind, name, blob_hash from resources where id = $1',
-    [id],
-  );
-  const text = await readBlob(tx, row!.blob_hash);
-  const order = `000/${row!.kind}/${row!.name}`;
-  return { stage: '', document_key: row!.kind, order, title: row!.name, text, content: null };
+  const { kind, name, blob_hash } = await tx.queryOne<{
+    kind: string;
+    name: string;
+    blob_hash: string;
+  }>('select kind, name, blob_hash from resources where id = $1', [id]);
+  const text = await readBlob(tx, blob_hash);
+  const order = `000/${kind}/${name}`;
+  return { stage: '', document_key: kind, order, title: name, text, content: null };
 }

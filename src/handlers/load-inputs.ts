@@ -3,7 +3,7 @@ import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
-import { isShown } from '../recipe/edges.ts';
+import { isShown, stageOf, stepOf } from '../recipe/edges.ts';
 import type { Stage, Step, StepInput } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { type Lineage, loadInput } from './load-input.ts';
@@ -15,8 +15,8 @@ export async function loadInputs(
   planned: PlannedJob,
 ): Promise<JobInput[]> {
   const { process } = session;
-  const stage = process.stages.find((one) => one.key === planned.stage)!;
-  const step = stage.steps.find((one) => one.key === planned.step)!;
+  const stage = stageOf(process, planned.stage);
+  const step = stepOf(stage, planned.step);
   const rivals = rivalsInput(process, step);
   const letters = await readLetters(tx, step, planned);
   const loaded: (JobInput & Lineage)[] = [];
@@ -31,7 +31,7 @@ export async function loadInputs(
       const mark = letter ? ` ${letter}` : '';
       const one = await loadInput(tx, session, planned.laneId, id, type);
       // Rivals stand in the order of their labels, not of their lanes.
-      const place = `${one.order.split('/')[0]}/${String(index).padStart(6, '0')}`;
+      const place = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? place : one.order;
       loaded.push({ ...one, name, type, readers, order, letter, label: `${one.title}${mark}` });
     }
@@ -39,13 +39,16 @@ export async function loadInputs(
   return loaded.map((one) => nameSubject(one, loaded));
 }
 
+/** The first part of an input's order: the number of its stage in the process. */
+const stageNumber = ({ order }: Pick<JobInput, 'order'>): string =>
+  order.slice(0, order.indexOf('/'));
+
 /** A review of one among several proposals says in its label which one it is on. */
 function nameSubject(
   { sourceGroup, letter, ...input }: JobInput & Lineage,
   all: readonly (JobInput & Lineage)[],
 ): JobInput {
-  const isBefore = (one: JobInput): boolean =>
-    one.order.split('/')[0]! < input.order.split('/')[0]!;
+  const isBefore = (one: JobInput): boolean => stageNumber(one) < stageNumber(input);
   const subject =
     letter && sourceGroup
       ? all.find((one) => one.letter && one.sourceGroup === sourceGroup && isBefore(one))

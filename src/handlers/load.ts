@@ -11,7 +11,14 @@ import {
 import type { Job } from '../jobs/types.ts';
 import type { CallSubject } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
-import { readFacts, readSession, type SessionLane, type SessionView } from '../session/read.ts';
+import { stageOf, stepOf } from '../recipe/edges.ts';
+import {
+  laneOf,
+  readFacts,
+  readSession,
+  type SessionLane,
+  type SessionView,
+} from '../session/read.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { loadInputs } from './load-inputs.ts';
 
@@ -32,9 +39,9 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
     const payload = job.payload as unknown as ExecutePayload;
     const { planned } = payload;
     const session = await readSession(tx, job.sessionId);
-    const stage = session.process.stages.find((one) => one.key === planned.stage)!;
-    const step = stage.steps.find((one) => one.key === planned.step)!;
-    const lane = session.lanes.find(({ id }) => id === planned.laneId)!;
+    const stage = stageOf(session.process, planned.stage);
+    const step = stepOf(stage, planned.step);
+    const lane = laneOf(session, planned.laneId);
     const origin = (await findOrigin(tx, session, planned)) ?? lane;
     const chunks = await readChunks(tx, job);
     const standing = findStanding(job.id, payload, chunks);
@@ -100,10 +107,10 @@ async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
 }
 
 async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): Promise<string> {
-  const [seed] = await tx.query<{ markdown_hash: string }>(
+  const seed = await tx.queryOne<{ markdown_hash: string }>(
     `select markdown_hash from documents where session_id = $1
        and kind = 'seed_prompt' and stage_key = $2 and iteration = $3`,
     [job.sessionId, planned.stage, planned.iteration],
   );
-  return readBlob(tx, seed!.markdown_hash);
+  return readBlob(tx, seed.markdown_hash);
 }

@@ -8,22 +8,24 @@ import type { Job } from '../jobs/types.ts';
 import { planStep } from '../planning/plan-step.ts';
 import { findReadySteps } from '../planning/ready.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
+import { stageOf, stepOf } from '../recipe/edges.ts';
 import { toLaneStates } from '../session/lane-states.ts';
 import { readLosses } from '../session/losses.ts';
-import { readSession, type SessionView } from '../session/read.ts';
-import { readStageLanes, type StagePayload } from '../session/stages.ts';
+import { laneOf, readSession, type SessionView } from '../session/read.ts';
+import { readStageLanes, readStagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { jobDocument } from './job-document.ts';
 import { providerKey } from './provider-limits.ts';
 
 /** The PLAN job of a lane plans the steps that can run now; it waits for other lanes if it must. */
 export async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
+  const { stageRunId, laneId } = placeOf(job);
   const view = await database.asTenant(job.tenantId, async (tx) => {
     const session = await readSession(tx, job.sessionId);
     const stageLanes = await readStageLanes(tx, session);
     return {
       session,
-      standing: await readStanding(tx, job.stageRunId!),
+      standing: await readStanding(tx, stageRunId),
       stageLanes,
       ...(await readLosses(tx, session, stageLanes)),
       documents: await readSources(tx, job.sessionId),
@@ -31,11 +33,11 @@ export async function planLane(database: Database, { job, commit }: JobContext):
     };
   });
   const { session, standing, stageLanes } = view;
-  const { stage: stageKey } = job.payload as StagePayload;
+  const { stage: stageKey } = readStagePayload(job);
   const readiness = findReadySteps({
     process: session.process,
     stageKey,
-    laneId: job.laneId!,
+    laneId,
     laneIds: stageLanes[stageKey] ?? [],
     states: toLaneStates(session.process, stageKey, standing),
     excused: view.excused[stageKey] ?? [],
@@ -57,6 +59,12 @@ export async function planLane(database: Database, { job, commit }: JobContext):
   }
 }
 
+/** Where the root of a lane belongs: it was inserted with both. */
+function placeOf({ id, stageRunId, laneId }: Job) {
+  if (stageRunId !== null && laneId !== null) return { stageRunId, laneId };
+  throw new DialecticError('internal_error', `Job ${id} plans a lane and has none.`);
+}
+
 type LaneView = {
   readonly session: SessionView;
   readonly stageLanes: Readonly<Record<string, readonly string[]>>;
@@ -67,17 +75,18 @@ type LaneView = {
 
 /** The brief's hash: labels on ballots are the same in every run of one brief. */
 async function readLabelSeed(tx: Transaction, session: SessionView): Promise<string> {
-  const [row] = await tx.query<{ seed: string }>(
+  const { seed } = await tx.queryOne<{ seed: string }>(
     'select brief_hash as seed from projects where id = $1',
     [session.projectId],
   );
-  return row!.seed;
+  return seed;
 }
 
 function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
   const { session, stageLanes, documents, labelSeed, losses } = view;
-  const { stage: stageKey } = job.payload as StagePayload;
-  const lane = session.lanes.find((one) => one.id === job.laneId)!;
+  const { stage: stageKey } = readStagePayload(job);
+  const lane = laneOf(session, job.laneId);
+  const [provider = ''] = lane.model.split('/');
   const { jobs } = planStep({
     process: session.process,
     stageKey,
@@ -90,14 +99,13 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     documents,
     losses,
   });
-  const stage = session.process.stages.find((one) => one.key === stageKey)!;
-  const step = stage.steps.find((one) => one.key === stepKey)!;
+  const step = stepOf(stageOf(session.process, stageKey), stepKey);
   return jobs.map((planned) => ({
     type: 'EXECUTE',
     stepKey,
     policy: step.dependencyPolicy,
     quorum: step.quorum,
-    concurrencyKey: providerKey(lane.model.split('/')[0]!),
+    concurrencyKey: providerKey(provider),
     inputDigest: digestInputs(planned),
     idempotencyKey: `${session.id}/${planned.identity}`,
     document: jobDocument(planned),

@@ -6,11 +6,11 @@ import { closeStage } from '../session/advance.ts';
 import { readLosses } from '../session/losses.ts';
 import { degradedNotice } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
-import { planLaneRoots, readStageLanes, type StagePayload } from '../session/stages.ts';
+import { planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
 
 /** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { stage } = job.payload as StagePayload;
+  const { stage } = readStagePayload(job);
   const { session, roots, losses, excused } = await database.asTenant(job.tenantId, async (tx) => {
     const session = await readSession(tx, job.sessionId);
     const roots = await tx.query<{ lane_id: string; status: string }>(

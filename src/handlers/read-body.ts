@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { readBlob, saveBlob } from '../documents/blobs.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
+import { requireRecord } from '../text/is-record.ts';
 
 /** A document of a step with a template; `body_hash` is null where its body was never stored. */
 type RenderedRow = {
@@ -22,7 +23,7 @@ export async function readBody(
   { id, content, body_hash }: RenderedRow,
 ): Promise<string> {
   if (body_hash !== null) return readBlob(tx, body_hash);
-  const body = renderBody(process, stage, step, content as Record<string, unknown>);
+  const body = renderBody(process, stage, step, requireRecord(content));
   // Skips a row that another reader has locked, who stores the same text: readers never wait for
   // each other, and so cannot deadlock over several documents.
   await tx.query(

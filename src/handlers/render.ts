@@ -7,9 +7,10 @@ import { renderDocument } from '../generation/render-document.ts';
 import type { ChildJob, JobContext } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import type { Loss } from '../planning/types.ts';
-import { contractOf } from '../recipe/contract.ts';
+import { requireContract } from '../recipe/contract.ts';
+import { stageOf, stepOf } from '../recipe/edges.ts';
 import { describeMissing } from '../session/missing-text.ts';
-import { readSession, type SessionView } from '../session/read.ts';
+import { laneOf, readSession, type SessionView } from '../session/read.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { jobDocument } from './job-document.ts';
 import { readBody } from './read-body.ts';
@@ -38,7 +39,7 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
 /** The RENDER job: the page of a document, its Markdown behind the facts of its making. */
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
   const { session, row, usage, markdown } = await loadPage(database, job);
-  const lane = session.lanes.find((one) => one.id === row.lane_id)!;
+  const lane = laneOf(session, row.lane_id);
   // Six lines that a reader can bear; the JSON beside the file has the rest.
   const facts = {
     document: `${row.stage_key}/${row.document_key}`,
@@ -76,13 +77,13 @@ function describeCost({ cost, recorded, isReplayed }: Cost): string {
 const loadPage = (database: Database, job: Job) =>
   database.asTenant(job.tenantId, async (tx) => {
     const session = await readSession(tx, job.sessionId);
-    const [row] = await tx.query<DocumentRow>(
+    const row = await tx.queryOne<DocumentRow>(
       `select id, stage_key, step_key, document_key, iteration, version, lane_id, content, missing,
          body_hash
        from documents where session_id = $1 and identity = $2 and not superseded`,
       [job.sessionId, job.payload['identity']],
     );
-    const [usage] = await tx.query<Cost>(
+    const usage = await tx.queryOne<Cost>(
       `select sum(cost_micros)::float8 as cost,
          case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
            then sum(recorded_cost_micros)::float8 end as recorded,
@@ -91,15 +92,15 @@ const loadPage = (database: Database, job: Job) =>
        where j.chain_id = (select chain_id from jobs where id = $1)`,
       [job.parentId],
     );
-    const markdown = await showToPeople(tx, session, row!);
-    return { session, row: row!, usage: usage!, markdown };
+    const markdown = await showToPeople(tx, session, row);
+    return { session, row, usage, markdown };
   });
 
 /** The stored body; only people see what code filled in, so that such a document is rendered anew. */
 async function showToPeople(tx: Transaction, { process }: SessionView, row: DocumentRow) {
-  const stage = process.stages.find((one) => one.key === row.stage_key)!;
-  const step = stage.steps.find((one) => one.key === row.step_key)!;
-  return isFilled(contractOf(stage, step)!, row.content)
+  const stage = stageOf(process, row.stage_key);
+  const step = stepOf(stage, row.step_key);
+  return isFilled(requireContract(stage, step), row.content)
     ? renderDocument(process, stage, step, row.content)
     : readBody(tx, process, stage, step, row);
 }

@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
-import { contractOf } from '../recipe/contract.ts';
+import { requireContract } from '../recipe/contract.ts';
 import { endCall } from './end-call.ts';
 import { jobDocument } from './job-document.ts';
 import type { Judged } from './judge.ts';
@@ -57,7 +57,7 @@ function fillContent(
   content: unknown,
   own: string,
 ) {
-  return fillFields(contractOf(stage, step)!, content, {
+  return fillFields(requireContract(stage, step), content, {
     lineage: planned.sourceGroup ?? own,
     source_model: sourceModel,
     own_model: model,

@@ -1,3 +1,4 @@
+import { DialecticError } from '../errors/errors.ts';
 import { humanise } from '../text/markdown-blocks.ts';
 import { isShown } from './edges.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
@@ -38,6 +39,14 @@ export const ANNOTATIONS: readonly string[] = [
 /** The contract of what a step makes; validation has made sure that it is there. */
 export function contractOf(stage: Stage, step: Step): Contract | undefined {
   return stage.contracts[step.output.contract];
+}
+
+/** The same for a step that runs: a recipe that lacks one is refused before. */
+export function requireContract(stage: Stage, step: Step): Contract {
+  const contract = contractOf(stage, step);
+  if (contract) return contract;
+  const { contract: path } = step.output;
+  throw new DialecticError('internal_error', `Stage ${stage.key} has no contract ${path}.`);
 }
 
 /** What a step makes, without the fields that code fills in. */

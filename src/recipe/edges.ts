@@ -41,8 +41,15 @@ export function stageOf(process: Process, key: string): Stage {
   return stage;
 }
 
+/** The stage that a run begins with. */
+export function firstStage(process: Process): Stage {
+  const [stage] = process.stages;
+  if (!stage) throw new DialecticError('not_found', `${process.key} has no stages.`);
+  return stage;
+}
+
 /** A step that the stage has; throws `not_found` where it does not. */
-export function stepOf(stage: Stage, key: string): Step {
+export function stepOf(stage: Stage, key: string | null): Step {
   const step = stage.steps.find((one) => one.key === key);
   if (!step) throw new DialecticError('not_found', `Stage ${stage.key} has no step ${key}.`);
   return step;

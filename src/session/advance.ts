@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
@@ -78,9 +79,15 @@ export async function approveStage(database: Database, tenantId: string, session
       const message = `The session stopped after ${session.untilStage}, as --until asked.`;
       throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
     }
-    const stageKey = nextStage(session, await lastStage(tx, session))!;
-    await openStage(tx, sessionId, stageKey);
+    await openStage(tx, sessionId, await requireNext(tx, session));
   });
+}
+
+/** The stage behind the last one: a session rests only where there is one. */
+export async function requireNext(tx: Transaction, session: SessionView): Promise<string> {
+  const next = nextStage(session, await lastStage(tx, session));
+  if (next === undefined) throw new DialecticError('conflict', 'No stage is left to open.');
+  return next;
 }
 
 /** The stage that was opened last in this pass. */
@@ -112,8 +119,7 @@ export async function iterateSession(
        where id = $1`,
       [sessionId, until],
     );
-    const stageKey = session.process.stages[0]!.key;
-    await openStage(tx, sessionId, stageKey);
+    await openStage(tx, sessionId, firstStage(session.process).key);
   });
 }
 

@@ -5,6 +5,7 @@ import { readWorkItems } from '../planning/work-items.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { stageOf } from '../recipe/edges.ts';
 import type { DocumentRef } from '../recipe/types.ts';
+import { requireRecord } from '../text/is-record.ts';
 import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { makeInert } from '../text/safe-markdown.ts';
@@ -48,7 +49,9 @@ export function addResults(
 
 /** A computed document may be empty and is then left out. */
 const isBlank = (content: unknown): boolean =>
-  Object.values(content as object).every((value) => Array.isArray(value) && value.length === 0);
+  Object.values(requireRecord(content)).every(
+    (value) => Array.isArray(value) && value.length === 0,
+  );
 
 /** The current document of the lane that the results follow. */
 export const findResult = (
@@ -66,8 +69,8 @@ export const findResult = (
 
 export function titleOf({ process }: SessionView, ref: DocumentRef): string {
   const stage = stageOf(process, ref.stage);
-  const step = stage.steps.find(({ output }) => output.documentKey === ref.documentKey)!;
-  return describeDocument(stage, step).title;
+  const step = stage.steps.find(({ output }) => output.documentKey === ref.documentKey);
+  return step ? describeDocument(stage, step).title : ref.documentKey;
 }
 
 const SHORT = 40;

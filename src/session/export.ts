@@ -3,10 +3,12 @@ import { nameAuthors } from '../documents/authors.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
 import { processToFiles } from '../recipe/serialise.ts';
 import type { Overlay } from '../recipe/types.ts';
+import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
@@ -218,7 +220,7 @@ function withFacts({ id, source_group, anchor_id, inputs, missing, content }: Do
   return {
     _facts: { id, lineage: source_group, anchor: anchor_id, inputs: read },
     ...(missing.length > 0 && { _missing: missing }),
-    ...(content as object),
+    ...requireRecord(content),
   };
 }
 
@@ -259,7 +261,9 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
 
 function authorOf({ lanes }: SessionView, laneId: string): Author {
   const at = lanes.findIndex(({ id }) => id === laneId);
-  return nameAuthors(lanes.map(({ model }) => model))[at]!;
+  const author = nameAuthors(lanes.map(({ model }) => model))[at];
+  if (!author) throw new DialecticError('not_found', `There is no lane ${laneId}.`);
+  return author;
 }
 
 /** The lane on whose proposal a document is, then the one whose responses it merges with it. */

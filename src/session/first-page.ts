@@ -1,4 +1,5 @@
 import { splitFrontMatter } from '../documents/front-matter.ts';
+import { isRecord } from '../text/is-record.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import type { DocumentRow } from './export.ts';
 import { findResult, type ResultFile } from './export-results.ts';
@@ -61,8 +62,8 @@ function findProblems(session: SessionView, rows: readonly DocumentRow[]): strin
           ),
       )
       .flatMap(({ output: { documentKey } }) => {
-        const row = findResult(session, rows, { stage: stage.key, documentKey });
-        const problems = (row?.content as { problems?: unknown } | undefined)?.problems;
+        const content = findResult(session, rows, { stage: stage.key, documentKey })?.content;
+        const problems = isRecord(content) ? content['problems'] : undefined;
         return Array.isArray(problems) ? problems.map((one) => safeInline(String(one))) : [];
       }),
   );

@@ -62,7 +62,8 @@ export async function readLosses(
     for (const laneId of laneIds) {
       const own = jobs.filter((job) => job.lane_id === laneId);
       const isOver = lost.some((lane) => lane.laneId === laneId);
-      if (gone.includes(laneId)) losses.push(...lossesOfLane(session, stageKey, own, standing));
+      if (gone.includes(laneId))
+        losses.push(...lossesOfLane(session, stageKey, laneId, own, standing));
       else if (!isOver) losses.push(...lossesOfSteps(session, own, states[laneId] ?? {}));
     }
   }
@@ -109,10 +110,10 @@ function stepsOf(error: JobError | null): string[] {
 function lossesOfLane(
   session: SessionView,
   stageKey: string,
+  laneId: string,
   jobs: readonly FailedJob[],
   standing: { readonly steps: ReadonlyMap<string, ReadonlyMap<string, string>> },
 ): Loss[] {
-  const laneId = jobs[0]!.lane_id;
   const cause = jobs.find((job) => job.error && !CONSEQUENCES.includes(job.error.code))?.error;
   const planned = standing.steps.get(laneId);
   const stage = stageOf(session.process, stageKey);

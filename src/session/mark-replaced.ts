@@ -19,10 +19,10 @@ export function markReplaced(
       const later = documents.find(
         (one) => isOf(one, by) && one.lane.id === lane.id && one.iteration === iteration,
       );
-      if (path === null || !later?.path) continue;
+      const source = path === null ? undefined : files.get(path);
+      if (path === null || source === undefined || !later?.path) continue;
       const link = posix.relative(posix.dirname(path), later.path);
       const note = `> A later document takes the place of this one: [${titleOf(session, by)}](${encodeURI(link)}).`;
-      const source = files.get(path)!;
       const { text } = splitFrontMatter(source);
       const head = source.slice(0, source.length - text.length);
       files.set(path, `${head}${note}\n\n${text}`);

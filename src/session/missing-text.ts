@@ -11,8 +11,10 @@ export function describeMissing(session: Names, losses: readonly Loss[]): string
   const groups = Map.groupBy(losses, ({ iteration, stage, lane, error }) =>
     JSON.stringify([iteration, stage, lane, error]),
   );
-  return [...groups.values()].map((group) => {
-    const { stage, lane, error } = group[0]!;
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { stage, lane, error } = first;
     const titles = countEach(group.map((loss) => titleOf(session, loss)));
     const model = session.lanes.find((one) => one.ordinal === lane)?.model;
     const owner = lane === null ? '' : `, lane ${lane}${model ? ` (${model})` : ''}`;

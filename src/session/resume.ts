@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
-import { lastStage, lockSession, nextStage } from './advance.ts';
+import { lastStage, lockSession, requireNext } from './advance.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
 import { openStage } from './stages.ts';
@@ -25,7 +25,7 @@ export async function resumeRun(
     if (owed === undefined) refuseToResume(session);
     const last = owed ?? (await lastStage(tx, session));
     const stopped = session.awaiting === 'until';
-    const next = stopped ? nextStage(session, last)! : last;
+    const next = stopped ? await requireNext(tx, session) : last;
     requireAhead(session, until, next);
     const stop = until ?? (stopped ? null : session.untilStage);
     await tx.query('update sessions set until_stage = $2 where id = $1', [sessionId, stop]);

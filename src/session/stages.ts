@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { Transaction } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import type { ChildJob } from '../jobs/context.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
 import { createStageRun } from '../jobs/lanes.ts';
+import type { Job } from '../jobs/types.ts';
 import { newId } from '../platform/ids.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { renderSeedPrompt } from '../recipe/prompt.ts';
@@ -10,8 +12,13 @@ import type { Stage } from '../recipe/types.ts';
 import { takeUpFeedback } from './feedback.ts';
 import { readFacts, readSession, type SessionView } from './read.ts';
 
+const stagePayload = z.object({ stage: z.string(), iteration: z.int() }).readonly();
+
 /** The payload of a stage's own job and of its lanes' roots. */
-export type StagePayload = { readonly stage: string; readonly iteration: number };
+export type StagePayload = z.infer<typeof stagePayload>;
+
+export const readStagePayload = ({ payload }: Pick<Job, 'payload'>): StagePayload =>
+  stagePayload.parse(payload);
 
 /**
  * Opens a stage: its run, its seed prompt and one job that stands for the stage. The lanes' roots are

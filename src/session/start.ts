@@ -3,6 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
 import { newId } from '../platform/ids.ts';
+import { firstStage } from '../recipe/edges.ts';
 import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
@@ -73,7 +74,7 @@ export async function startRun(
         run.overlay ? JSON.stringify(run.overlay) : null,
       ],
     );
-    await openStage(tx, sessionId, run.process.stages[0]!.key);
+    await openStage(tx, sessionId, firstStage(run.process).key);
     await run.alsoWrite?.(tx, { projectId, sessionId });
     return { projectId, sessionId };
   });
