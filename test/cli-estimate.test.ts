@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +7,9 @@ import { temporaryFolder } from './stores.ts';
 
 test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
   const folder = await temporaryFolder();
-  const dialectic = await dialecticOnServer({ cwd: folder });
+  // Nothing listens there: what is refused is refused before it would be asked.
+  const env = { DIALECTIC_BASE_URL: 'http://127.0.0.1:9' };
+  const dialectic = await dialecticOnServer({ cwd: folder, env });
   const models = { 'compatible/a': { price: { input: 2, output: 10 } } };
   await writeFile(join(folder, 'dialectic.config.json'), JSON.stringify({ models }));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
@@ -27,11 +30,21 @@ test('estimate tells calls, tokens and money, and run says it before it starts',
   const asText = await dialectic('estimate', ...common, '-m', 'compatible/q');
   expect(asText.stdout).toContain('The price is unknown for compatible/q.');
 
+  const poor = ['--no-preflight', '--budget', '0.01', '--json'];
+  const refused = await dialectic('run', ...common, ...two, ...poor);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  const { error } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '');
+  expect(error.code).toBe('spending_unconfirmed');
+  expect(error.message).toContain('and its budget leaves $0.010: it would pause before its end.');
+  expect(existsSync(join(folder, 'brief-plan'))).toBe(false);
+
   const stop = ['--until', 'propose', '--json'];
   const run = await dialectic('run', ...common, ...OFFLINE, ...stop);
   expect(run.code, run.stderr).toBe(0);
   expect(run.stderr).toMatch(/Estimate: \d+ calls, .* tokens in, .* out, no cost\nSession /);
   const result = JSON.parse(run.stdout);
+  const listed = await dialectic('list', '--json');
+  expect(JSON.parse(listed.stdout)).toHaveLength(1);
   expect(result.estimate.calls.middle).toBe(result.calls);
 }, 240_000);
 

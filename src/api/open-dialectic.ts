@@ -8,6 +8,7 @@ import { elapsedMs, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { type RetentionFile, readRetentionDays } from '../session/retention-settings.ts';
 import { findAddress } from '../transport/socket-address.ts';
+import type { SpendingFile } from '../wallet/spending-settings.ts';
 import { createClient, type Transport } from './client.ts';
 import { type Dialectic, LocalDialectic } from './dialectic.ts';
 import { HeldStore } from './held-store.ts';
@@ -15,8 +16,8 @@ import { inProcess } from './in-process.ts';
 import { meetHolder, overSocket } from './over-socket.ts';
 import { shareStore } from './share-store.ts';
 
-/** Providers, models, jobs and retention, as in `dialectic.config.yaml`. */
-export type Configuration = ModelsFile & JobsFile & RetentionFile;
+/** Providers, models, jobs, retention and spending, as in `dialectic.config.yaml`. */
+export type Configuration = ModelsFile & JobsFile & RetentionFile & SpendingFile;
 
 /** Which store is meant. */
 export type StoreOptions = {

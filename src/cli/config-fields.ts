@@ -5,6 +5,7 @@ import { modelsFile } from '../models/config.ts';
 import { retentionSection } from '../session/retention-settings.ts';
 import { isRecord } from '../text/is-record.ts';
 import { nearestName } from '../text/nearest-name.ts';
+import { spendingSection } from '../wallet/spending-settings.ts';
 
 /** A field of the configuration file, for people. */
 export type ConfigField = {
@@ -29,6 +30,7 @@ const SECTIONS = z.strictObject({
   ...modelsFile.shape,
   jobs: jobsSection.optional(),
   retention: retentionSection.optional(),
+  spending: spendingSection.optional(),
 });
 
 /** What stands in the place of a name that the user chooses. */

@@ -7,6 +7,7 @@ import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
+import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { readFields } from './config-fields.ts';
 import { readStoredKeys } from './key-store.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
@@ -31,6 +32,7 @@ export function readConfigurationFiles(): Configuration {
   readJobSettings(merged);
   parseModelsFile(merged);
   readRetentionDays(merged);
+  readConfirmAboveUsd(merged);
   return merged as Configuration;
 }
 
@@ -69,12 +71,16 @@ function withKeys(own: unknown, keys: ReadonlyMap<string, string>): unknown {
   return mergeFiles(own, { providers });
 }
 
-/** A folder of somebody else may neither take keys nor decide what is deleted. */
+/** A folder of somebody else may not take keys, decide what is deleted, or let runs start unasked. */
 function libertiesOver(own: unknown, found: unknown): string[] {
   const days = readRetentionDays(found);
+  const unasked = readConfirmAboveUsd(found);
   return [
     ...findLiberties(process.env, own, found),
     ...(days === null ? [] : [`deletes projects that were unused for ${days} days (retention)`]),
+    ...(unasked > readConfirmAboveUsd(own)
+      ? [`starts runs of up to $${unasked} without asking (spending)`]
+      : []),
   ];
 }
 

@@ -47,7 +47,10 @@ describe('an estimate in words', () => {
 
   test('says that the price is unknown, and of which model', () => {
     const line = summariseEstimate({ ...estimate, costUsd: null, unpriced: ['x/b'] });
-    expect(line).toBe('Estimate: 10 calls, 50.6K tokens in, 13.3K out, price unknown for x/b');
+    expect(line).toBe(
+      'Estimate: 10 calls, 50.6K tokens in, 13.3K out, price unknown for x/b ' +
+        '(--budget-tokens caps what it uses)',
+    );
   });
 
   test('says that local models cost nothing', () => {

@@ -18,10 +18,16 @@ const describeAmounts = (estimate: Estimate, tokens: string): string =>
   `${estimate.calls.middle} calls, ${tokens}, ${describeCost(estimate.costUsd, estimate)}`;
 
 function describeCost(cost: Range | null, { unpriced }: Estimate): string {
-  if (cost === null) return `price unknown for ${unpriced.join(', ')}`;
+  if (cost === null) {
+    return `price unknown for ${unpriced.join(', ')} (--budget-tokens caps what it uses)`;
+  }
   if (cost.high === 0) return 'no cost';
-  return `${dollars(cost.middle)} (${dollars(cost.low)} to ${dollars(cost.high)})`;
+  return describeRange(cost);
 }
+
+/** Dollars as they are most likely, with the lowest and the highest to expect. */
+export const describeRange = ({ low, middle, high }: Range): string =>
+  low === high ? dollars(middle) : `${dollars(middle)} (${dollars(low)} to ${dollars(high)})`;
 
 /** The whole estimate as a table for each stage and model. */
 export function describeEstimate(estimate: Estimate): string[] {
@@ -97,8 +103,10 @@ function align(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-const compact = (value: number): string =>
+/** A number in few digits: 12.3K. */
+export const compact = (value: number): string =>
   new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
 
-const dollars = (value: number): string =>
+/** An amount of dollars, with more digits where it is small. */
+export const dollars = (value: number): string =>
   value === 0 || value >= 0.1 ? `$${value.toFixed(2)}` : `$${value.toPrecision(2)}`;

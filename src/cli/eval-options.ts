@@ -19,6 +19,7 @@ export type EvalOptions = BudgetOptions &
     concurrency: string;
     data?: string;
     json?: boolean;
+    yes?: boolean;
   };
 
 /** Refuses options that contradict each other or would be passed over. */

@@ -14,6 +14,7 @@ import type { Evaluation } from '../eval/evaluation.ts';
 import { preflightModels } from '../models/preflight.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
+import { findTerminal } from './ask-questions.ts';
 import { readBrief } from './brief.ts';
 import { addBudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
@@ -40,6 +41,7 @@ export function evalCommand(): Command {
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
+    .option('-y, --yes', 'ask nothing: yes to every question')
     .action(evaluate);
 }
 
@@ -67,7 +69,7 @@ async function holdDebate(
 ): Promise<void> {
   const { out } = options;
   try {
-    requireCompleted(await carryOut(run, options));
+    requireCompleted(await carryOut(run, options, findTerminal(options)));
   } catch (thrown) {
     if (['run_stopped', 'run_incomplete'].includes(toDialecticError(thrown).code)) {
       tell(`Let the session end with --out ${out}, then evaluate with --debate-folder ${out}.`);

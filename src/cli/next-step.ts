@@ -20,7 +20,8 @@ function describeGoOn(result: RunResult): string[] {
   const { session, status, standing, awaiting } = result;
   if (status === 'cancelled') return [`Look at what is kept with: dialectic show ${session}`];
   if (status === 'completed') return [`Make another pass with: dialectic iterate ${session}`];
-  if (standing === 'running') return [`A worker goes on with it: dialectic show ${session}`];
+  if (standing === 'running')
+    return [`A worker goes on with it. Follow it with: dialectic watch ${session}`];
   if (awaiting?.reason !== 'review') {
     return [`Go on with: dialectic resume ${session}${adviseGates(result).parameters}`];
   }

@@ -2,8 +2,12 @@ import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { ResumeOptions } from '../api/steer-run.ts';
 import type { ModelCheck } from '../models/preflight.ts';
+import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { findTerminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
+import { readConfigurationFiles } from './configuration.ts';
+import { findConsent } from './confirm.ts';
+import { confirmPass } from './confirm-spending.ts';
 import { driveRun } from './drive.ts';
 import { namingSession } from './name-session.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
@@ -19,6 +23,7 @@ type GoOnOptions = BudgetOptions &
     now?: boolean;
     data?: string;
     json?: boolean;
+    yes?: boolean;
   };
 
 /** `dialectic resume`: goes on with a session that was stopped, failed or paused. */
@@ -44,15 +49,22 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
+    .option('-y, --yes', 'ask nothing: yes to every question')
     .action(async (session: string | undefined, options: GoOnOptions) => {
       const { out, until, now, data } = options;
       const concurrency = readConcurrency(options.concurrency);
       await withModels(data, async (dialectic: Dialectic) => {
         const { id } = await findSession(dialectic, session);
         if (options.preflight !== false) tellChecks(await checkLanes(dialectic, id));
-        const goOn: ResumeOptions = { out, until, now, budget: budgetOf(options) };
+        const budget = budgetOf(options);
+        if (verb === 'iterate') {
+          const confirmAboveUsd = readConfirmAboveUsd(readConfigurationFiles());
+          const consent = findConsent(options);
+          await confirmPass(dialectic, id, { budget, confirmAboveUsd, consent });
+        }
+        const goOn: ResumeOptions = { out, until, now, budget };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
-        const drive = { concurrency, terminal: findTerminal({}) };
+        const drive = { concurrency, terminal: findTerminal(options) };
         report(await driveRun(dialectic, id, drive), options);
       });
     });

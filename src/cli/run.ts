@@ -7,10 +7,12 @@ import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
 import type { RunResult } from '../session/summary.ts';
+import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
-import { readConfiguration } from './configuration.ts';
+import { readConfiguration, readConfigurationFiles } from './configuration.ts';
 import { type Consent, findConsent } from './confirm.ts';
+import { confirmSpending } from './confirm-spending.ts';
 import { driveRun } from './drive.ts';
 import { compareEstimate, summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
@@ -65,7 +67,7 @@ export function runCommand(): Command {
     .option('-c, --concurrency <n>', 'calls at a time', '4')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
-    .option('-y, --yes', 'ask nothing')
+    .option('-y, --yes', 'ask nothing: yes to every question')
     .action(run);
 }
 
@@ -112,9 +114,15 @@ export async function carryOut(
     const owner = project === undefined ? null : await findOwner(dialectic, project);
     const out = free ?? (await choosePlanFolder({ ...place, owner }));
     const run = { ...checked, out };
-    const { session } = await dialectic.start(run);
     const estimate = await dialectic.estimate(run);
     tell(summariseEstimate(estimate));
+    await confirmSpending(dialectic, spendingOf(estimate), {
+      budget: run.budget,
+      confirmAboveUsd: readConfirmAboveUsd(readConfigurationFiles()),
+      consent,
+      session: null,
+    });
+    const { session } = await dialectic.start(run);
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
     tell(`The documents go to ${showPath(out)}`);
@@ -127,6 +135,11 @@ export async function carryOut(
     return { ...result, estimate };
   });
 }
+
+const spendingOf = ({ costUsd, inputTokens, outputTokens }: Estimate) => ({
+  costUsd,
+  tokens: inputTokens.middle + outputTokens.middle,
+});
 
 /** The id of a project that exists; null for a name that the run will give to a new one. */
 async function findOwner(dialectic: Dialectic, project: string): Promise<string | null> {

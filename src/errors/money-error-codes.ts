@@ -51,6 +51,13 @@ export const MONEY_ERROR_CODES = {
     'An amount of money or tokens lies above 1,000,000,000,000,000: a billion dollars.',
     'Give a smaller amount; `dialectic wallet grant unlimited` takes the limit away.',
   ),
+  spending_unconfirmed: entry(
+    2,
+    402,
+    false,
+    'A run would probably cost more than its budget or wallet holds, or than `spending.confirmAboveUsd`.',
+    'Confirm with `--yes`, raise `--budget`, or take less: `--depth brief`, `--until`, fewer models.',
+  ),
   price_unknown: entry(
     2,
     400,
