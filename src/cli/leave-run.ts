@@ -37,7 +37,10 @@ export async function leaveRun(
     await dialectic.pause(session);
     return stopped(`The session is paused for all workers. ${goOn}`);
   }
-  return stopped(`${carryOn}; pause it for all with: dialectic pause ${session}`);
+  return stopped(
+    `${carryOn}; pause it for all with: dialectic pause ${session}. ` +
+      `What they write comes into the folder with: dialectic export ${session}`,
+  );
 }
 
 async function readRest(

@@ -183,13 +183,12 @@ export function requireCompleted(result: RunResult): void {
     const message = `The run ${result.session} was cancelled. What was written is kept.`;
     throw new DialecticError('run_incomplete', message, { details: { session: result.session } });
   }
-  const why = result.gates.length > 0 ? `paused (${result.gates.join(', ')})` : result.status;
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
   const { hints, parameters } = adviseGates(result);
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
-    `The run is ${why}. ${result.failures.slice(0, 3).join(' ')} ` +
+    `The run is ${result.standing}. ${result.failures.slice(0, 3).join(' ')} ` +
       `${hints && `${hints} `}Go on with: dialectic ${next} ${result.session}${parameters}`,
     { details },
   );

@@ -42,8 +42,9 @@ async function watch(
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
   if (stop.signal.aborted) return tell(`The run goes on. Look again with: dialectic watch ${id}`);
-  const result = await dialectic.result(id);
-  if (result.standing === 'running') {
+  // Workers write no folder: who watched the run to its end gets what they wrote.
+  const result = await dialectic.updateFolder(id);
+  if (result.status === 'running' && result.gates.length === 0) {
     return tell(`No process works on this session now. Go on with: dialectic resume ${id}`);
   }
   if (options.json) requireCompleted(result);
@@ -53,7 +54,7 @@ async function watch(
 /** The newest session that runs; where none does, the newest of all. */
 async function findWatched(dialectic: Dialectic, wanted: string | undefined): Promise<SessionInfo> {
   const sessions = wanted === undefined ? await dialectic.list() : [];
-  const running = sessions.find(({ status, gates }) => status === 'running' && gates.length === 0);
+  const running = sessions.find(({ standing }) => standing === 'running');
   return running ?? findSession(dialectic, wanted);
 }
 
