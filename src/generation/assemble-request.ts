@@ -8,7 +8,7 @@ import {
   renderPrompt,
   renderSeedPrompt,
 } from '../recipe/prompt.ts';
-import type { Process, Stage, Step } from '../recipe/types.ts';
+import type { ContractNode, Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import { toWords } from '../text/markdown-blocks.ts';
@@ -51,11 +51,25 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     model,
     system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
     messages: [...shared, ...turnMessages(own, turn, planned)],
-    schema: { name, schema: { ...schemaForModel(contract), title: name } },
+    schema: { name, schema: { ...onlySections(schemaForModel(contract), turn), title: name } },
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
     cacheKey: session.id,
     ...(subject && { subject }),
+  };
+}
+
+/** The schema of the sections that a turn asks for. */
+function onlySections(schema: ContractNode, turn: NextTurn | null): ContractNode {
+  const only = turn?.only ?? [];
+  if (only.length === 0) return schema;
+  const { properties = {}, required = [], ...rest } = schema;
+  return {
+    ...rest,
+    properties: Object.fromEntries(
+      Object.entries(properties).filter(([key]) => only.includes(key)),
+    ),
+    required: required.filter((key) => only.includes(key)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { FinishReason } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { joinChunks } from './join-chunks.ts';
+import type { JsonRecord } from './json-reader.ts';
 import { type ChainState, FIRST_TURN } from './judge-answer.ts';
 import { parseOutput } from './parse-output.ts';
 import type { NextTurn } from './turn-messages.ts';
@@ -13,12 +14,19 @@ export type ExecutePayload = {
   readonly from?: number;
   /** What is wrong with that attempt, where the model is asked to write it again. */
   readonly problems?: string;
+  /** The sections that are asked for, where those of earlier attempts stay; absent = all. */
+  readonly only?: readonly string[];
+  /** The attempts whose sections stay, in their order. */
+  readonly kept?: readonly ChunkRange[];
   /** An attempt that fulfils the contract, for want of a better one. */
-  readonly valid?: ChunkRange;
+  readonly valid?: Attempt;
 };
 
 /** Chunks of a chain, the first and the last of them included. */
-type ChunkRange = { readonly from: number; readonly to: number };
+export type ChunkRange = { readonly from: number; readonly to: number };
+
+/** An attempt at a document, with those of which it keeps sections. */
+type Attempt = ChunkRange & { readonly kept?: readonly ChunkRange[] };
 
 /** What one model call gave back, in the order of the chain. */
 export type Chunk = {
@@ -34,8 +42,12 @@ export type Standing = {
   readonly state: ChainState;
   readonly from: number;
   readonly problems: string | null;
+  /** The sections that are asked for; empty = all. */
+  readonly only: readonly string[];
+  /** The attempts whose sections stay. */
+  readonly kept: readonly ChunkRange[];
   /** The attempt that stands if the current one comes to nothing. */
-  readonly valid: ChunkRange | null;
+  readonly valid: Attempt | null;
   /** The text of the current attempt. */
   readonly soFar: string;
   /** The same text in the pieces that its chunks added. */
@@ -52,8 +64,9 @@ export function findStanding(
   chunks: readonly Chunk[],
 ): Standing {
   const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
+  const { only = [], kept = [] } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  if (!own) return { state, from, problems, valid, ...joinFrom(chunks, from) };
+  if (!own) return { state, from, problems, only, kept, valid, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
   const joined = joinFrom(chunks, start);
   const text = joined.soFar;
@@ -61,10 +74,24 @@ export function findStanding(
   const anew = !cut || chunks.at(-1)?.finishReason === 'content_filter';
   return anew
     ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
-    : { ...ANEW, valid, from: start, ...joined };
+    : { ...ANEW, only, kept, valid, from: start, ...joined };
 }
 
-const ANEW = { state: FIRST_TURN, problems: null };
+const ANEW = { state: FIRST_TURN, problems: null, only: [], kept: [] };
+
+/** The sections that stay, from the attempts that brought them; the later one holds. */
+export function keepSections(
+  chunks: readonly Chunk[],
+  kept: readonly ChunkRange[],
+  sections: readonly string[],
+): JsonRecord {
+  const contents = kept.map(({ from, to }) => {
+    const attempt = chunks.filter(({ ordinal }) => ordinal <= to);
+    const parsed = parseOutput(joinFrom(attempt, from).soFar, { finished: true, sections });
+    return parsed.kind === 'document' ? parsed.content : {};
+  });
+  return Object.assign({}, ...contents);
+}
 
 /** Joins the chunks of an attempt, which begins with the named one. */
 export function joinFrom(
@@ -79,7 +106,7 @@ export function joinFrom(
 }
 
 /** What the next request asks for; null where the document has yet to be begun. */
-export function nextTurn({ problems, soFar, written }: Standing): NextTurn | null {
-  if (problems !== null) return { kind: 'repair', written, problems };
-  return soFar.trim() === '' ? null : { kind: 'continue', written };
+export function nextTurn({ problems, only, soFar, written }: Standing): NextTurn | null {
+  if (problems !== null) return { kind: 'repair', written, problems, only };
+  return soFar.trim() === '' ? null : { kind: 'continue', written, only };
 }

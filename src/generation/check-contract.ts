@@ -16,6 +16,8 @@ type ContractCheck =
       readonly problems: readonly ContractProblem[];
       /** The required sections that are not there at all. */
       readonly missing: readonly string[];
+      /** The sections that are wrong or missing, where the rest can stay; else empty. */
+      readonly wrong: readonly string[];
     };
 
 const MOST_PROBLEMS = 20;
@@ -42,7 +44,25 @@ export function checkContract(
   if (first.length === 0) return { kind: 'valid' };
   const missing = requiredOf(schema).filter((name) => !Object.hasOwn(content, name));
   const onlyMissing = missing.length > 0 && problems.length === missing.length;
-  return { kind: onlyMissing ? 'incomplete' : 'invalid', problems: first, missing };
+  const kind = onlyMissing ? 'incomplete' : 'invalid';
+  return { kind, problems: first, missing, wrong: findWrong(schema, content, problems) };
+}
+
+/**
+ * Where most sections are wrong, the document is better written anew as a whole; and one with sections
+ * that nobody asked for is another document, of which nothing is kept.
+ */
+function findWrong(
+  schema: ContractSchema,
+  content: object,
+  problems: readonly ContractProblem[],
+): string[] {
+  const wrong = new Set(problems.map(({ path }) => path.split(/[.[]/)[0] ?? ''));
+  const { properties } = schema;
+  const known = isRecord(properties) ? properties : {};
+  const isOther = Object.keys(content).some((key) => !Object.hasOwn(known, key));
+  const isFew = wrong.size * 2 <= requiredOf(schema).length;
+  return isFew && !isOther && !wrong.has('') ? [...wrong] : [];
 }
 
 /** The problems as a list for the prompt that asks again. */
@@ -56,6 +76,7 @@ const refuse = (kind: 'empty' | 'echo', message: string): ContractCheck => ({
   kind,
   problems: [{ path: '', message }],
   missing: [],
+  wrong: [],
 });
 
 function findProblems(schema: ContractSchema, content: unknown): ContractProblem[] {

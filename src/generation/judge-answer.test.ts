@@ -52,6 +52,7 @@ describe('a turn', () => {
     expect(first).toEqual({
       kind: 'mend',
       problems: '- `rankings` does not rank A and B.',
+      only: [],
       state: { turns: 1, idle: 0, repairs: 1, mended: 1 },
     });
     const state = { turns: 0, idle: 0, repairs: 1, mended: 1 };

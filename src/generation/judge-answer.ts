@@ -57,6 +57,8 @@ export type Verdict =
       /** `mend`: what was written is a document already, which stands if nothing better follows. */
       readonly kind: 'repair' | 'mend';
       readonly problems: string;
+      /** The sections that are to be written again, where the others stay; else all of them. */
+      readonly only: readonly string[];
       readonly state: ChainState;
     }
   | {
@@ -81,13 +83,15 @@ export type JudgedAnswer = {
   readonly findDefects: (content: JsonRecord, body: string | null) => readonly string[];
   /** The Markdown of a document that fulfils its contract, or why it has none. */
   readonly tryRendering: (content: JsonRecord) => Rendering;
+  /** Sections of earlier attempts that stay unless the answer has them again. */
+  readonly kept?: JsonRecord;
   /** The document of which the answer states only the changes. */
   readonly extended?: JsonRecord;
 };
 
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
 export function judgeAnswer(judged: JudgedAnswer): Verdict {
-  const { soFar, result, contract, sections, extended } = judged;
+  const { soFar, result, contract, sections, kept, extended } = judged;
   if (result.finishReason === 'content_filter') {
     return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
   }
@@ -96,9 +100,12 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
   if (kind === 'refused') return goOn(judged, text);
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
-    const content = extended ? mergeOver(extended, parsed.content) : parsed.content;
+    const written = { ...kept, ...parsed.content };
+    const content = extended ? mergeOver(extended, written) : written;
     const check = checkContract(contract, content, judged.given);
-    if (check.kind !== 'valid') return askAgain(judged, describeProblems(check.problems));
+    if (check.kind !== 'valid') {
+      return askAgain(judged, describeProblems(check.problems), check.wrong);
+    }
     const rendering = judged.tryRendering(content);
     if (rendering.kind === 'rendered') return accept(judged, content, rendering.body);
     const { reason, isTemplate } = rendering;
@@ -120,7 +127,7 @@ function accept(
   if (defects.length === 0) return { kind: 'document', content, body };
   const problems = defects.map((defect) => `- ${defect}`).join('\n');
   const next = { ...state, turns: state.turns + 1, idle: 0, mended: mended + 1 };
-  return { kind: 'mend', problems, state: next };
+  return { kind: 'mend', problems, only: [], state: next };
 }
 
 /** The limits are on turns, on those that bring too little for their price, and on size. */
@@ -140,11 +147,15 @@ function goOn({ soFar, state, limit, countRead }: JudgedAnswer, text: string): V
   return { kind: 'continue', state: { ...state, turns, poor, idle } };
 }
 
-function askAgain({ state }: JudgedAnswer, problems: string): Verdict {
+function askAgain(
+  { state }: JudgedAnswer,
+  problems: string,
+  only: readonly string[] = [],
+): Verdict {
   if (state.repairs >= MOST_REPAIRS) {
     const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };
   }
   const next = { ...state, turns: state.turns + 1, idle: 0, repairs: state.repairs + 1 };
-  return { kind: 'repair', problems, state: next };
+  return { kind: 'repair', problems, only, state: next };
 }

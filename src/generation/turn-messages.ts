@@ -1,10 +1,14 @@
 import type { ModelMessage } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
 
-/** What a turn after the first one asks for; `written` is what each chunk added to the answer. */
-export type NextTurn =
-  | { readonly kind: 'continue'; readonly written: readonly string[] }
-  | { readonly kind: 'repair'; readonly written: readonly string[]; readonly problems: string };
+/**
+ * What a turn after the first one asks for; `written` is what each chunk added to the answer, `only`
+ * names the sections that are asked for where not all are.
+ */
+export type NextTurn = {
+  readonly written: readonly string[];
+  readonly only?: readonly string[];
+} & ({ readonly kind: 'continue' } | { readonly kind: 'repair'; readonly problems: string });
 
 /** How much of its own text a model is shown to go on from. */
 const TAIL = 120;
@@ -26,15 +30,17 @@ export function turnMessages(
   });
   if (turn === null) return [ask(prompt)];
   const chunks = withoutBlanks(turn.written);
+  const only = turn.only ?? [];
   if (chunks.length === 0 && turn.kind === 'repair') {
-    return [ask(prompt, askAnew('Your last', turn.problems))];
+    return [ask(prompt, askAnew('Your last', turn.problems, only))];
   }
-  const messages = [ask(prompt)];
+  const isPartGoingOn = turn.kind === 'continue' && only.length > 0;
+  const messages = [isPartGoingOn ? ask(prompt, askFor(only)) : ask(prompt)];
   let soFar = '';
   for (const [index, content] of chunks.entries()) {
     soFar += content;
     const repairs = turn.kind === 'repair' && index === chunks.length - 1;
-    const request = repairs ? askAnew('This', turn.problems) : askToGoOn(soFar);
+    const request = repairs ? askAnew('This', turn.problems, only) : askToGoOn(soFar);
     messages.push({ role: 'assistant', content }, ask(request));
   }
   return messages;
@@ -61,5 +67,15 @@ function withoutBlanks(written: readonly string[]): string[] {
 const askToGoOn = (soFar: string): string =>
   `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${soFar.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;
 
-const askAnew = (which: 'This' | 'Your last', problems: string): string =>
-  `${which} answer cannot be used:\n${problems}\n\nWrite the whole JSON object again, corrected.`;
+const askAnew = (
+  which: 'This' | 'Your last',
+  problems: string,
+  only: readonly string[],
+): string => {
+  if (only.length > 0) return `${which} answer has faults:\n${problems}\n\n${askFor(only)}`;
+  return `${which} answer cannot be used:\n${problems}\n\nWrite the whole JSON object again, corrected.`;
+};
+
+/** What is right is neither written nor paid for again. */
+const askFor = (only: readonly string[]): string =>
+  `Write one JSON object with ${only.length === 1 ? 'this key' : 'these keys'} alone: ${only.join(', ')}. The other sections are right and are kept as they are; leave them out.`;

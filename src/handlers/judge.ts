@@ -1,4 +1,4 @@
-import { joinFrom } from '../generation/chain.ts';
+import { joinFrom, keepSections } from '../generation/chain.ts';
 import { findDefects } from '../generation/find-defects.ts';
 import { isRecord } from '../generation/json-reader.ts';
 import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
@@ -21,7 +21,9 @@ export function judge(answered: Answered): Judged {
   const { answer, isCutHere } = answered;
   const { state, problems, soFar } = answered.standing;
   const asked = whatIsAsked(answered);
-  const judged = { ...asked, soFar: problems === null ? soFar : '', result: answer, state };
+  const kept = keepSections(answered.chunks, answered.standing.kept, asked.sections);
+  const text = problems === null ? soFar : '';
+  const judged = { ...asked, soFar: text, result: answer, state, kept };
   const verdict = judgeAnswer(judged);
   const isCut =
     verdict.kind === 'continue' ||
@@ -36,7 +38,9 @@ export function judge(answered: Answered): Judged {
 }
 
 function findFirstChunk({ standing, chunks }: Loaded): string | undefined {
-  // A repair writes the whole text again: nothing before it is part of the document.
+  const [first] = standing.kept;
+  if (first) return chunks.find(({ ordinal }) => ordinal === first.from)?.id;
+  // A repair that keeps nothing writes the whole text again.
   if (standing.problems !== null) return undefined;
   return chunks.find(({ ordinal }) => ordinal >= standing.from)?.id;
 }
@@ -53,6 +57,7 @@ function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer
     soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
     result: { text, finishReason },
     findDefects: () => [],
+    kept: keepSections(chunks, valid.kept ?? [], judged.sections),
   });
   return { verdict, firstChunk: first.id };
 }

@@ -1,6 +1,6 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { ExecutePayload } from '../generation/chain.ts';
+import type { ChunkRange, ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import { requireContract } from '../recipe/contract.ts';
@@ -39,17 +39,30 @@ function whatFollows(judged: Judged): Effects {
   }
   const here = chunks.length + 1;
   const from = standing.problems === null ? standing.from : here;
-  const valid = verdict.kind === 'mend' ? { from, to: here } : standing.valid;
+  const valid = verdict.kind === 'mend' ? { from, to: here, kept: standing.kept } : standing.valid;
   const payload: ExecutePayload = {
     planned,
     from,
     state: verdict.state,
-    ...(verdict.kind !== 'continue' && { problems: verdict.problems }),
+    ...(verdict.kind === 'continue'
+      ? { only: standing.only, kept: standing.kept }
+      : {
+          problems: verdict.problems,
+          ...keepAttempts(standing, verdict.only, { from, to: here }),
+        }),
     ...(valid !== null && { valid }),
   };
   const document = jobDocument(planned);
   return { continuation: { type: 'EXECUTE', document, payload: { ...payload } } };
 }
+
+/** Which attempts are kept when some sections are asked for again: this one, and what it kept. */
+const keepAttempts = (
+  { kept }: Loaded['standing'],
+  only: readonly string[],
+  attempt: ChunkRange,
+): Pick<ExecutePayload, 'only' | 'kept'> =>
+  only.length === 0 ? {} : { only, kept: [...kept, attempt] };
 
 /** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */
 function fillContent(

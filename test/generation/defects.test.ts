@@ -277,3 +277,40 @@ test.each([
 test.each([429, 500, 503, 529])('status %i is tried again', async (status) => {
   expectWhole(await play({ status }, GOOD), 2);
 });
+
+describe('an answer of which a few sections are wrong', () => {
+  const { summary, ...rest } = GOOD_CHECKLIST;
+  const part = { text: JSON.stringify({ summary }) };
+
+  test('is asked for those alone, and the others stay as they are', async () => {
+    const outcome = await play({ text: JSON.stringify(rest) }, part);
+    expectWhole(outcome, 2);
+    const { messages } = outcome.asked[1]!;
+    expect(messages.at(-1)!.content).toContain('with this key alone: summary.');
+    expect(messages.at(-2)!.content).toBe(JSON.stringify(rest));
+  });
+
+  test('is a document although the part was cut, brought more, or had to be asked for twice', async () => {
+    const empty = { text: JSON.stringify({ summary: '' }) };
+    expectWhole(await play({ text: JSON.stringify(rest) }, empty, part), 3);
+    expectWhole(await play({ text: JSON.stringify(rest) }, GOOD), 2);
+    const [head, tail] = [part.text.slice(0, 14), part.text.slice(14)];
+    const outcome = await play(
+      { text: JSON.stringify(rest) },
+      { text: head, finish: 'length' },
+      { text: tail },
+    );
+    expectWhole(outcome, 3);
+    expect(outcome.asked[2]!.messages[outcome.asked[2]!.messages.length - 3]!.content).toContain(
+      'with this key alone: summary.',
+    );
+  });
+
+  test('is asked for as a whole where most of it is wrong', async () => {
+    const outcome = await play({ text: JSON.stringify({ questions: [] }) }, GOOD);
+    expectWhole(outcome, 2);
+    expect(outcome.asked[1]!.messages.at(-1)!.content).toContain(
+      'Write the whole JSON object again',
+    );
+  });
+});
