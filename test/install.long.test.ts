@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { packProgram } from './packed.ts';
 import { temporaryFolder } from './stores.ts';
 
-const run = promisify(execFile);
+// The Node of the tests, which may be newer than the machine's own.
+const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+const run = (command: string, parameters: string[], cwd: string) =>
+  promisify(execFile)(command, parameters, { cwd, env: { ...process.env, PATH } });
 let folder: string;
 let tarball: string;
 
@@ -21,10 +24,10 @@ beforeAll(async () => {
 test('npm install --global leaves a command that holds the demonstration', async () => {
   const prefix = join(folder, 'prefix');
   const cwd = join(folder, 'empty');
-  await run('npm', ['install', '--global', '--prefix', prefix, '--no-audit', tarball], { cwd });
+  await run('npm', ['install', '--global', '--prefix', prefix, '--no-audit', tarball], cwd);
   const out = join(folder, 'demo');
   const command = join(prefix, 'bin/dialectic');
-  const { stdout, stderr } = await run(command, ['demo', '--pace', '0', '--out', out], { cwd });
+  const { stdout, stderr } = await run(command, ['demo', '--pace', '0', '--out', out], cwd);
   expect(stdout).toContain('114 recorded answers');
   expect(stderr).not.toContain('Warning');
   expect(existsSync(join(out, 'project_readme.md'))).toBe(true);
@@ -32,7 +35,8 @@ test('npm install --global leaves a command that holds the demonstration', async
 
 test('npx runs the package without an installation', async () => {
   const cwd = join(folder, 'empty');
-  const { stdout } = await run('npx', ['--yes', tarball, 'recipe', 'list', '--json'], { cwd });
+  const words = ['dialectic', 'recipe', 'list', '--json'];
+  const { stdout } = await run('npx', ['--yes', `--package=${tarball}`, ...words], cwd);
   const names = JSON.parse(stdout).recipes.map(({ name }: { name: string }) => name);
   expect(names).toEqual(['decision-memo', 'research', 'software-plan']);
 });
