@@ -12,6 +12,7 @@ export type {
 } from './api/data.ts';
 export type { Dialectic } from './api/dialectic.ts';
 export type { EvaluationEvent, EvaluationOptions } from './api/evaluate.ts';
+export { examineModels } from './api/examine-models.ts';
 export { examineStore, restoreBackup } from './api/examine-store.ts';
 export type { RunEvent, WatchOptions } from './api/follow-run.ts';
 export { listModels, type ModelList } from './api/list-models.ts';

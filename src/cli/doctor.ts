@@ -1,14 +1,19 @@
 import { Command } from 'commander';
+import { examineModels } from '../api/examine-models.ts';
 import { examineStore, restoreBackup } from '../api/examine-store.ts';
+import type { Finding } from '../db/doctor.ts';
+import { toDialecticError } from '../errors/errors.ts';
+import { readConfigurationFiles } from './configuration.ts';
 import { exitWith } from './exit-with.ts';
+import { findKeys, type KnownKey } from './find-keys.ts';
 import { printResult } from './output.ts';
 
 type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
 
-/** `dialectic doctor`: looks the store over; with --restore, puts the last backup back. */
+/** `dialectic doctor`: looks store and models over; with --restore, puts the last backup back. */
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('check the store, or restore its last backup')
+    .description('check store, keys, providers and models, and say what to do; or restore a backup')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .addHelpText('after', '\nDATABASE_URL overrides DIALECTIC_DATA; --data overrides both.')
     .option('--restore', 'put the newest backup that opens in place of the database')
@@ -19,14 +24,38 @@ export function doctorCommand(): Command {
 }
 
 async function examine(options: DoctorOptions): Promise<void> {
-  const findings = await examineStore({ dataDirectory: options.data });
+  const store = await examineStore({ dataDirectory: options.data });
+  const models = await examineConfiguration();
+  const findings = [...store, ...models];
   const ok = findings.every((finding) => finding.ok);
-  const lines = findings.map(
-    ({ check, ok, message }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
-  );
-  printResult(options.json === true, { ok, findings }, lines);
-  if (!ok) exitWith(3);
+  printResult(options.json === true, { ok, findings }, findings.flatMap(describeFinding));
+  if (!store.every((finding) => finding.ok)) exitWith(3);
+  else if (!ok) exitWith(6);
 }
+
+/** What can be said of providers and models; a file that cannot be used is a finding, too. */
+async function examineConfiguration(): Promise<readonly Finding[]> {
+  try {
+    const configuration = readConfigurationFiles();
+    return [describeKeys(findKeys()), ...(await examineModels({ configuration }))];
+  } catch (thrown) {
+    const { code, message, action } = toDialecticError(thrown);
+    if (code === 'internal_error') throw thrown;
+    return [{ check: 'configuration', ok: false, message: `${code}: ${message}`, next: action }];
+  }
+}
+
+function describeKeys(keys: readonly KnownKey[]): Finding {
+  const said = keys.map(({ provider, end, from }) => `${provider} ${end} from ${from}`);
+  if (said.length > 0) return { check: 'keys', ok: true, message: said.join(', '), next: null };
+  const next = 'Store one with: dialectic keys set PROVIDER, or use a server without keys.';
+  return { check: 'keys', ok: true, message: 'no provider has one', next };
+}
+
+const describeFinding = ({ check, ok, message, next }: Finding): string[] => [
+  `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
+  ...(next === null ? [] : [`       ${next}`]),
+];
 
 async function restore(options: DoctorOptions): Promise<void> {
   const { backup, kept } = await restoreBackup({ dataDirectory: options.data });

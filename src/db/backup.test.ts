@@ -65,6 +65,7 @@ test('a backup that fails stops neither the work nor the closing, and doctor tel
     check: 'last backup',
     ok: false,
     message: expect.stringContaining('failed at'),
+    next: expect.stringContaining('Mend the cause') as string,
   });
   rmSync(inTheWay);
   await openAndClose(dataDirectory, 1);

@@ -35,7 +35,7 @@ test('a database without PG_VERSION is damaged, and neither opening nor doctor c
   await expect(openDatabase({ dataDirectory })).rejects.toMatchObject(DAMAGED);
   const findings = await examineStore({ dataDirectory });
   expect(findings.at(-1)).toMatchObject({ check: 'database', ok: false });
-  expect(findings.at(-1)!.message).toContain('--restore');
+  expect(findings.at(-1)!.next).toContain('--restore');
   expect(existsSync(join(pgdata, 'PG_VERSION'))).toBe(false);
   expect(readdirSync(join(pgdata, 'base'), { recursive: true })).toEqual(files);
 });

@@ -35,14 +35,27 @@ test("a stranger's database is left as it is, and named without the password", a
     check: 'server',
     ok: true,
     message: `${url.host}/somebody_elses`,
+    next: null,
   });
-  expect(findings.at(-1)).toMatchObject({ check: 'schema', ok: false });
+  expect(findings.at(-1)).toMatchObject({
+    check: 'schema',
+    ok: true,
+    message: 'there is none yet',
+    next: expect.stringContaining('the first command') as string,
+  });
   expect(JSON.stringify(findings)).not.toContain('geheim');
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
   const { rows } = await client.query(`select 1 from pg_tables where schemaname = 'public'`);
-  await client.end();
   expect(rows).toEqual([]);
+  await client.query('create table recipes_of_a_bakery ()');
+  await client.end();
+  expect((await examineStore({ databaseUrl: url.href })).at(-1)).toEqual({
+    check: 'schema',
+    ok: false,
+    message: 'there is none, but 1 tables of something else',
+    next: 'Name an empty database in DATABASE_URL.',
+  });
 });
 
 test('a table with an unreadable page is named, and the others are read all the same', async () => {
@@ -61,7 +74,7 @@ test('a table with an unreadable page is named, and the others are read all the 
   const findings = (await examineStore({ dataDirectory })).filter(({ ok }) => !ok);
   expect(findings.map(({ check }) => check)).toEqual(['tables', 'table events']);
   expect(findings[1]!.message).toContain('data_directory_damaged');
-  expect(findings[1]!.message).toContain('--restore');
+  expect(findings.map(({ next }) => next).join()).toContain('--restore');
 
   const damaged = await openStore({ dataDirectory }, { backupEveryMs: 3_600_000 });
   const read = damaged.asTenant(tenantId, (tx) => tx.query('select * from events'));

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import { listBackups, readBackupFailure } from './backup.ts';
 import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
@@ -13,10 +13,28 @@ import { describeUrl } from './server-errors.ts';
 import { listTables, readTable } from './tables.ts';
 
 /** What one check found. */
-export type Finding = { readonly check: string; readonly ok: boolean; readonly message: string };
+export type Finding = {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly message: string;
+  /** What a person does next; null where there is nothing to do. */
+  readonly next: string | null;
+};
 
-const good = (check: string, message: string): Finding => ({ check, ok: true, message });
-const bad = (check: string, message: string): Finding => ({ check, ok: false, message });
+const good = (check: string, message: string, next: string | null = null): Finding => ({
+  check,
+  ok: true,
+  message,
+  next,
+});
+const bad = (check: string, message: string, next: string): Finding => ({
+  check,
+  ok: false,
+  message,
+  next,
+});
+
+const FIRST_COMMAND = 'Nothing to do: the first command, `dialectic run` for example, makes it.';
 
 /** Looks a store over without changing its schema or its rows, as far as it can be opened. */
 export async function examineStore(location: StoreLocation): Promise<Finding[]> {
@@ -28,26 +46,35 @@ export async function examineStore(location: StoreLocation): Promise<Finding[]> 
   const directory = resolve(location.dataDirectory);
   checkDirectory(directory);
   if (!existsSync(databaseFolder(directory)) && !findDamage(directory)) {
-    return [runtime, good('data directory', `${directory} holds no database yet`)];
+    const fresh = good('data directory', `${directory} holds no database yet`, FIRST_COMMAND);
+    return [runtime, fresh, await examineDisk(nearestFolder(directory))];
   }
   return [runtime, ...(await examineFolder(directory)), ...(await examineDatabase(location))];
 }
 
-async function examineFolder(directory: string): Promise<Finding[]> {
+/** The folder itself or, where it is still to be made, the one in which it will be. */
+const nearestFolder = (path: string): string =>
+  existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+
+async function examineDisk(directory: string): Promise<Finding> {
   const free = await readFreeBytes(directory);
-  const freeMb = free === undefined ? 'unknown' : Math.floor(free / 1e6);
+  if (free === undefined) return good('disk', 'free space unknown');
+  const message = `${Math.floor(free / 1e6)} MB free`;
+  if (free >= DEFAULT_RESERVE_BYTES) return good('disk', message);
+  const needed = `Free some space: work stops below ${DEFAULT_RESERVE_BYTES / 1e6} MB.`;
+  return bad('disk', message, needed);
+}
+
+async function examineFolder(directory: string): Promise<Finding[]> {
   const backups = listBackups(directory);
   const newest = backups[0];
   const failure = readBackupFailure(directory);
+  const retry = 'Mend the cause; the next command that keeps the store open makes another.';
   return [
     good('data directory', directory),
-    {
-      check: 'disk',
-      ok: free === undefined || free >= DEFAULT_RESERVE_BYTES,
-      message: `${freeMb} MB free`,
-    },
+    await examineDisk(directory),
     good('backups', newest ? `${backups.length}, the newest of ${newest.createdAt}` : 'none yet'),
-    ...(failure ? [bad('last backup', `failed at ${failure.at}: ${failure.message}`)] : []),
+    ...(failure ? [bad('last backup', `failed at ${failure.at}: ${failure.message}`, retry)] : []),
   ];
 }
 
@@ -56,20 +83,23 @@ async function examineDatabase(location: StoreLocation): Promise<Finding[]> {
   try {
     database = await openDatabase(location, { backupEveryMs: 0, migrate: false });
   } catch (error) {
-    return [bad('database', describe(error))];
+    return [describe('database', error)];
   }
   try {
     return await examineContents(database);
   } catch (error) {
-    return [bad('database', describe(error))];
+    return [describe('database', error)];
   } finally {
     await database.close();
   }
 }
 
-function describe(error: unknown): string {
+/** A store that another process works with is no fault: it was opened there. */
+function describe(check: string, error: unknown): Finding {
   if (!(error instanceof DialecticError)) throw error;
-  return `${error.code}: ${error.message} ${error.action}`;
+  const { code, message, action } = error;
+  if (code !== 'data_directory_locked') return bad(check, `${code}: ${message}`, action);
+  return good(check, message, 'Look again when that process has ended, to have the tables read.');
 }
 
 async function examineContents(database: Database): Promise<Finding[]> {
@@ -78,15 +108,25 @@ async function examineContents(database: Database): Promise<Finding[]> {
   );
   const engine = good('database', `PostgreSQL ${engineVersion.version}`);
   const version = await readSchemaVersion(database);
-  if (version === undefined) return [engine, bad('schema', 'there is no Dialectic schema in it')];
+  if (version === undefined) return [engine, await examineFresh(database)];
   const newest = readSchemaFiles().migrations.at(-1)?.version ?? 0;
   const others = (await hasNewerFunctions(database)) ? ', with functions of a newer build' : '';
-  const schema = {
-    check: 'schema',
-    ok: version <= newest,
-    message: `version ${version} of ${newest}${others}`,
-  };
+  const message = `version ${version} of ${newest}${others}`;
+  const update = 'Update Dialectic: a newer version has used this database.';
+  const migrate = version < newest ? 'The next command brings it up to date.' : null;
+  const schema =
+    version > newest
+      ? bad('schema', message, update)
+      : good('schema', message, others ? update : migrate);
   return [engine, schema, ...(await examineTables(database))];
+}
+
+/** A database without our schema is new, unless somebody else's tables are in it. */
+async function examineFresh(database: Database): Promise<Finding> {
+  const tables = await listTables(database);
+  if (tables.length === 0) return good('schema', 'there is none yet', FIRST_COMMAND);
+  const message = `there is none, but ${tables.length} tables of something else`;
+  return bad('schema', message, 'Name an empty database in DATABASE_URL.');
 }
 
 /** One finding for each table that cannot be read, so that the extent of a damage is seen. */
@@ -97,12 +137,14 @@ async function examineTables(database: Database): Promise<Finding[]> {
     try {
       await readTable(database, name);
     } catch (error) {
-      unreadable.push(bad(`table ${name}`, describe(error)));
+      unreadable.push(describe(`table ${name}`, error));
     }
   }
   const read = tables.length - unreadable.length;
+  const tally = `${read} read whole`;
+  const restore = 'Put the last backup back with: dialectic doctor --restore';
   return [
-    { check: 'tables', ok: unreadable.length === 0, message: `${read} read whole` },
+    unreadable.length === 0 ? good('tables', tally) : bad('tables', tally, restore),
     ...unreadable,
   ];
 }
