@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { locateStore } from '../db/open.ts';
+import { describeUrl } from '../db/server-errors.ts';
 import { listFields } from './config-fields.ts';
 import { findInForce } from './config-in-force.ts';
 import { readSources } from './configuration.ts';
@@ -17,13 +19,17 @@ export function showConfig(json: boolean): void {
     folder: { path: found?.path ?? null, trusted: found === null ? null : isTrusted },
   };
   const inForce = findInForce(sources, process.env);
+  const location = locateStore(process.env);
+  const store =
+    'databaseUrl' in location ? describeUrl(location.databaseUrl) : location.dataDirectory;
   const fields = listFields();
   const trust = isTrusted ? 'trusted' : 'not trusted: dialectic config trust';
-  printResult(json, { files, inForce, fields }, [
+  printResult(json, { files, store, inForce, fields }, [
     'Each of these wins over the one before, and the environment over all:',
     `  your own:    ${files.own.path}${state(files.own)}`,
     `  your keys:   ${files.keys.path}${state(files.keys)}`,
     `  this folder: ${found === null ? 'no dialectic.config.yaml' : `${found.path} (${trust})`}`,
+    `Sessions are kept in ${store}.`,
     '',
     'In force:',
     ...inForce.map(
