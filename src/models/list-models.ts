@@ -1,5 +1,5 @@
 import { type DialecticError, toDialecticError } from '../errors/errors.ts';
-import { type SendHttp, sendHttp } from '../platform/http.ts';
+import type { SendHttp } from '../platform/http.ts';
 import { askProvider } from './ask-provider.ts';
 import type { ModelsConfig, ProviderConfig, ProviderKind } from './config.ts';
 import { isConfigured } from './endpoint.ts';
@@ -29,13 +29,10 @@ export type Offered = { readonly name: string; readonly windowTokens: number | n
 const PROBE_MS = 5_000;
 
 /** Asks every configured provider what it offers; a provider that is down is a row, no error. */
-export function listModels(
-  config: ModelsConfig,
-  send: SendHttp = sendHttp,
-): Promise<ListedProvider[]> {
+export function listModels(config: ModelsConfig, timeoutMs = PROBE_MS): Promise<ListedProvider[]> {
   return Promise.all(
     Object.entries(config.providers).map(([name, provider]) =>
-      listProvider(name, provider, config, send),
+      listProvider(name, provider, config, timeoutMs),
     ),
   );
 }
@@ -44,13 +41,15 @@ async function listProvider(
   provider: string,
   own: ProviderConfig,
   config: ModelsConfig,
-  send: SendHttp,
+  timeoutMs: number,
 ): Promise<ListedProvider> {
   const configured = isConfigured(own);
   const named = Object.keys(config.models)
     .filter((id) => id.startsWith(`${provider}/`))
     .map((id) => ({ name: id.slice(provider.length + 1), windowTokens: null }));
-  const answer = configured ? await probe(provider, own, send) : { offered: [], problem: null };
+  const answer = configured
+    ? await probe(provider, own, timeoutMs)
+    : { offered: [], problem: null };
   const all = new Map([...named, ...answer.offered].map((offer) => [offer.name, offer]));
   return {
     provider,
@@ -78,9 +77,9 @@ async function describe(
 
 type Answer = { readonly offered: readonly Offered[]; readonly problem: DialecticError | null };
 
-async function probe(name: string, provider: ProviderConfig, send: SendHttp): Promise<Answer> {
+async function probe(name: string, provider: ProviderConfig, timeoutMs: number): Promise<Answer> {
   try {
-    return { offered: await askOffered(name, provider, PROBE_MS, send), problem: null };
+    return { offered: await askOffered(name, provider, timeoutMs), problem: null };
   } catch (thrown) {
     return { offered: [], problem: toDialecticError(thrown) };
   }

@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/database.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { listModels } from '../../src/models/list-models.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
+import { preflightModels, testKey } from '../../src/models/preflight.ts';
 import { writeFolder } from '../../src/session/write-folder.ts';
 import { emptyDirectory, newTenant, openStore, temporaryFolder } from '../stores.ts';
 import { CANARY, findFragments, findInBytes, repeatKey } from './canaries.ts';
@@ -96,7 +97,13 @@ test('200 failing calls leave no trace of a key in store, log, export and termin
       const { sessionId, status, calls } = await runWith(place, config, listen);
       expect({ status, some: calls.length > 0 }).toEqual({ status: 'failed', some: true });
       await tellFailure(place, sessionId, join(out, String(n)));
+      if (n > 2) continue;
       said.push(JSON.stringify(await listModels(config)));
+      const refused = await preflightModels(Object.keys(config.models), config).catch(String);
+      said.push(JSON.stringify(refused));
+      for (const name of Object.keys(config.providers)) {
+        said.push(JSON.stringify(await testKey(name, config)));
+      }
     }
   } finally {
     for (const spy of spies) spy.mockRestore();
