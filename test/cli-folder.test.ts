@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
+import { dialecticOnServer } from './run-dialectic.ts';
+import { temporaryFolder } from './stores.ts';
 
 test('every verb that changes a session ends with its folder and the next command', async () => {
   const home = await temporaryFolder();
-  const data = await emptyDirectory();
+  const onServer = await dialecticOnServer({ cwd: home });
   await writeFile(join(home, 'sundays.md'), 'Should the library open on Sundays?');
   const dialectic = async (...words: string[]): Promise<string> => {
-    const ended = await runDialectic([...words, '--data', data], { cwd: home });
+    const ended = await onServer(...words);
     expect(ended.code, ended.stderr).toBe(0);
     return ended.stdout;
   };

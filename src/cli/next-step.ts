@@ -28,7 +28,7 @@ function describeGoOn(result: RunResult): string[] {
   if (typeof awaiting.openQuestions !== 'number') {
     const stage = result.documents.at(-1)?.stage ?? 'STAGE';
     return [
-      `Stage ${stage} has ended and waits for you. Say what is wrong with it with: ` +
+      `Stage ${stage} has ended and waits for you. Comment on it with: ` +
         `dialectic feedback ${stage} TEXT -s ${session}`,
       `Go on with: dialectic approve ${session}`,
     ];
