@@ -117,13 +117,18 @@ test('a run that waits for a person says how to go on, and goes on', async () =>
   const memo = ['-p', 'decision-memo', ...OFFLINE];
   const run = await dialectic('run', brief, ...memo, '--approve', 'stage');
   expect(run.code, run.stderr).toBe(0);
-  expect(JSON.parse(run.stdout)).toMatchObject({ standing: 'waiting for you' });
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    standing: 'waiting for you',
+    awaiting: { reason: 'review', stage: 'clarify' },
+  });
   const feedback = await dialectic('feedback', 'clarify', 'Ask the neighbours too.');
   expect(feedback.code, feedback.stderr).toBe(0);
   expect(JSON.parse(feedback.stdout).readBy).toMatchObject({ stage: 'propose', iteration: 1 });
   const { documents } = JSON.parse((await dialectic('show')).stdout);
-  const named = ['-d', documents[0].shortId];
-  expect((await dialectic('feedback', 'clarify', 'Fewer questions.', ...named)).code).toBe(0);
+  for (const name of [documents[0].shortId, documents[0].path]) {
+    const given = await dialectic('feedback', 'Clarify', 'Fewer questions.', '-d', name);
+    expect(given.code, given.stderr).toBe(0);
+  }
   for (const [wanted, code, listed] of [
     ['questions', 'usage_invalid', 'clarify/questions@2'],
     ['nothing', 'not_found', 'clarify/questions@1'],

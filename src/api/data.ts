@@ -14,9 +14,10 @@ export type CostReport = Plain<CostRows>;
 export type EventPage = SessionEventPage;
 
 export type NewFeedback = {
+  /** By key or name. */
   readonly stage: string;
   readonly text: string;
-  /** The document it is about, by id, the end of it or name; the stage as a whole where absent. */
+  /** The document it is about, by id, key, title or path; the stage as a whole where absent. */
   readonly document?: string | null | undefined;
 };
 

@@ -4,6 +4,7 @@ import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { type ModelCheck, preflightModels } from '../models/preflight.ts';
 import { VERSION } from '../platform/version.ts';
+import { toDocumentId } from '../session/document-of-path.ts';
 import { readSessionEvents } from '../session/events.ts';
 import { exportSession } from '../session/export.ts';
 import { addFeedback } from '../session/feedback.ts';
@@ -260,16 +261,17 @@ export class LocalDialectic {
 
   /** Says something about a stage or a document; the next stage or pass reads it. */
   async feedback(session: string, feedback: NewFeedback): Promise<GivenFeedback> {
-    const { stage: stageKey, text, document = null } = feedback;
-    const { id, readBy } = await this.#read((tx) =>
-      addFeedback(tx, session, { stageKey, text, document }),
-    );
+    const { stage: stageKey, text, document: named = null } = feedback;
+    const { id, readBy } = await this.#read(async (tx) => {
+      const document = named === null ? null : await toDocumentId(tx, session, named);
+      return addFeedback(tx, session, { stageKey, text, document });
+    });
     return { session, feedback: id, readBy };
   }
 
-  /** Makes the results follow a participant, by the number of its lane. */
-  choose(session: string, lane: number): Promise<steer.Choice> {
-    return steer.choose(this.#store, session, lane);
+  /** Makes the results follow a participant, by its number or model. */
+  choose(session: string, participant: number | string): Promise<steer.Choice> {
+    return steer.choose(this.#store, session, participant);
   }
 
   /** Sets what a session may spend in all; caps that are not named stay. */

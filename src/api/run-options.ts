@@ -2,9 +2,11 @@ import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
-import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
-import type { Depth, Overlay } from '../recipe/types.ts';
+import { requireStage } from '../recipe/find-stage.ts';
+import { requireDomain, requireResources } from '../recipe/given.ts';
+import type { Depth, Overlay, Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
+import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
@@ -29,11 +31,14 @@ export type RunOptions = {
   readonly result?: boolean | undefined;
   /** Whether code copies where there is nothing to merge or to rank; true where absent. */
   readonly shortcuts?: boolean | undefined;
-  /** The stage to stop after. */
+  /** The stage to stop after, by key or name. */
   readonly until?: string | undefined;
-  /** `stage`: the run rests after every stage until it is approved. */
-  readonly approve?: 'stage' | 'none' | undefined;
-  /** The participant that alone goes on where the process allows it. */
+  /**
+   * After which stages the run rests until it is approved: `stage` for all of them, `none`, or stages
+   * by key or name, with commas between them. The stage that asks the requester first then runs, too.
+   */
+  readonly approve?: string | undefined;
+  /** The participant that alone goes on where the process allows it, by model or number. */
   readonly writer?: string | undefined;
   /** Whether the run goes on when a participant fails in a stage. */
   readonly allowDegraded?: boolean | undefined;
@@ -54,16 +59,19 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     throw new DialecticError('usage_invalid', 'A run needs a brief, or a project that has one.');
   }
   const { folder } = await findRecipe(options.process ?? (await defaultProcess(options.domain)));
-  const process = configureProcess(loadProcess(await readTextFolder(folder)), {
+  const recipe = loadProcess(await readTextFolder(folder));
+  const gates = findReviewed(recipe, options.approve ?? 'none');
+  const asks = recipe.askStage !== null && gates.includes(recipe.askStage);
+  const process = configureProcess(recipe, {
     depth: options.depth ?? RUN_DEFAULTS.depth,
-    ask: options.ask ?? RUN_DEFAULTS.ask,
+    ask: asks || (options.ask ?? RUN_DEFAULTS.ask),
+    gates,
     result: options.result ?? RUN_DEFAULTS.result,
     shortcuts: options.shortcuts ?? RUN_DEFAULTS.shortcuts,
     laneCount: models.length,
   });
   requireDomain(process, domain);
   requireResources(process, resources);
-  requireUntil(process, options.until ?? null);
   return {
     project: project ?? null,
     name: options.name ?? project ?? 'brief',
@@ -72,7 +80,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     resources,
     process,
     models,
-    untilStage: options.until ?? null,
+    untilStage: options.until === undefined ? null : requireStage(process, options.until).key,
     reviewStages: options.approve === 'stage',
     allowDegraded: options.allowDegraded ?? false,
     writer: options.writer === undefined ? null : findWriter(models, options.writer),
@@ -81,9 +89,20 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   };
 }
 
-function findWriter(models: readonly string[], writer: string): number {
-  const at = models.indexOf(writer);
-  if (at >= 0) return at + 1;
-  const message = `${writer} takes no part in this run. Participants: ${models.join(', ')}.`;
-  throw new DialecticError('usage_invalid', message);
+/** The stages that are named for a review; one behind which nothing comes is refused. */
+function findReviewed(recipe: Process, approve: string): string[] {
+  if (approve === 'none' || approve === 'stage') return [];
+  const last = recipe.stages.at(-1);
+  return approve.split(',').map((wanted) => {
+    const stage = requireStage(recipe, wanted.trim());
+    if (stage !== last) return stage.key;
+    const message = `${stage.name} is the last stage: nothing waits for its approval.`;
+    throw new DialecticError('usage_invalid', message);
+  });
 }
+
+const findWriter = (models: readonly string[], writer: string): number =>
+  requireParticipant(
+    models.map((model, at) => ({ ordinal: at + 1, model })),
+    writer,
+  ).ordinal;

@@ -1,8 +1,10 @@
 import type { Transaction } from '../db/database.ts';
 import { requireFolder } from '../documents/owned-folder.ts';
 import { endWaits } from '../jobs/waits.ts';
+import { requireStage } from '../recipe/find-stage.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { chooseLaneByHand } from '../session/converge.ts';
+import { requireParticipant } from '../session/find-participant.ts';
 import { readSession } from '../session/read.ts';
 import { findOwedStage } from '../session/reopen-stage.ts';
 import { resumeRun } from '../session/resume.ts';
@@ -74,10 +76,18 @@ export async function resume(store: Store, sessionId: string, options: ResumeOpt
   const write = (work: (tx: Transaction) => Promise<void>) => database.asTenant(tenantId, work);
   await goOn(store, sessionId, options, async () => {
     await write((tx) => approveSpending(tx, sessionId));
-    await resumeRun(database, tenantId, sessionId, { until: options.until ?? null });
+    const until =
+      options.until === undefined ? null : await findUntil(store, sessionId, options.until);
+    await resumeRun(database, tenantId, sessionId, { until });
     if (options.now) await write((tx) => endWaits(tx, sessionId));
   });
 }
+
+const findUntil = ({ database, tenantId }: Store, sessionId: string, wanted: string) =>
+  database.asTenant(tenantId, async (tx) => {
+    const { process } = await readSession(tx, sessionId);
+    return requireStage(process, wanted).key;
+  });
 
 /** Lets the next stage of a session begin. */
 export async function approve(store: Store, sessionId: string, options: GoOnOptions) {
@@ -98,11 +108,17 @@ export type Choice = {
   readonly owedStage: string | null;
 };
 
-/** Makes the results follow a lane. */
-export async function choose(store: Store, session: string, lane: number): Promise<Choice> {
+/** Makes the results follow a participant, by its number or model. */
+export async function choose(
+  store: Store,
+  session: string,
+  participant: number | string,
+): Promise<Choice> {
   const { database, tenantId } = store;
   return database.asTenant(tenantId, async (tx) => {
-    await chooseLaneByHand(tx, await readSession(tx, session), lane);
+    const view = await readSession(tx, session);
+    const { ordinal: lane } = requireParticipant(view.lanes, String(participant));
+    await chooseLaneByHand(tx, view, lane);
     const chosen = await readSession(tx, session);
     const owed = chosen.status === 'completed' ? await findOwedStage(tx, chosen) : undefined;
     return { session, lane, owedStage: owed ?? null };

@@ -10,10 +10,16 @@ export type Terminal = {
 };
 
 /** The person's terminal; null where there is none, or where nothing is to be asked. */
-export const findTerminal = ({ yes = false }: { readonly yes?: boolean }): Terminal | null =>
-  process.stdin.isTTY && process.stderr.isTTY && !yes
-    ? { input: process.stdin, output: process.stderr }
-    : null;
+export function findTerminal({
+  yes = false,
+  json = false,
+}: {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}): Terminal | null {
+  const isThere = process.stdin.isTTY && process.stderr.isTTY;
+  return isThere && !yes && !json ? { input: process.stdin, output: process.stderr } : null;
+}
 
 /**
  * Asks the open questions of a session that waits for answers and lets its next stage begin. Returns

@@ -8,7 +8,7 @@ import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { findConsent } from './confirm.ts';
 import { confirmPass } from './confirm-spending.ts';
-import { driveRun } from './drive.ts';
+import { driveReviewed } from './drive-reviewed.ts';
 import { namingSession } from './name-session.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { readConcurrency, report } from './run.ts';
@@ -65,7 +65,7 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
         const goOn: ResumeOptions = { out, until, now, budget };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
         const drive = { concurrency, terminal: findTerminal(options) };
-        report(await driveRun(dialectic, id, drive), options);
+        report(await driveReviewed(dialectic, id, drive), options);
       });
     });
 }

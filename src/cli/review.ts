@@ -29,7 +29,7 @@ export function feedbackCommand(): Command {
     .description('say something about a stage or a document; the next stage or pass reads it')
     .argument('<stage>')
     .argument('<text>')
-    .option('-d, --document <name>', 'the document it is about: key, key@lane or id, as in show')
+    .option('-d, --document <name>', 'the document it is about: title, key, key@lane, id or path')
     .action((stage: string, text: string, options: Options) => give(stage, text, options));
 }
 
@@ -92,15 +92,12 @@ function describeReading({ stage, iteration, steps }: FeedbackReading, current: 
 export function chooseCommand(): Command {
   return withCommon(new Command('choose'))
     .description('choose the participant that the readme, Pending/ and every export follow')
-    .argument('<lane>', 'its number')
-    .action(async (lane: string, options: Options) => {
-      if (!/^\d+$/.test(lane)) {
-        throw new DialecticError('usage_invalid', `${lane} is no number of a participant.`);
-      }
+    .argument('<participant>', 'its number or model')
+    .action(async (participant: string, options: Options) => {
       await withDialectic(options.data, async (dialectic) => {
         const { id } = await findSession(dialectic, options.session);
-        const choice = await dialectic.choose(id, Number(lane));
-        const { owedStage: owed } = choice;
+        const choice = await dialectic.choose(id, participant);
+        const { owedStage: owed, lane } = choice;
         const owes =
           `Lane ${lane} has not written the stage ${owed}, another lane did. ` +
           `Let it write its own with: dialectic resume ${id}`;

@@ -8,12 +8,12 @@ import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
 import type { RunResult } from '../session/summary.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
-import { askQuestions, findTerminal, type Terminal } from './ask-questions.ts';
+import { findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration, readConfigurationFiles } from './configuration.ts';
 import { type Consent, findConsent } from './confirm.ts';
 import { confirmSpending } from './confirm-spending.ts';
-import { driveRun } from './drive.ts';
+import { driveReviewed } from './drive-reviewed.ts';
 import { compareEstimate, summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
 import {
@@ -35,7 +35,7 @@ type RunCommandOptions = BudgetOptions &
   PreflightOptions &
   NewRunOptions & {
     out?: string;
-    approve: 'stage' | 'none';
+    approve: string;
     concurrency: string;
     allowDegraded?: boolean;
     data?: string;
@@ -52,7 +52,7 @@ export function runCommand(): Command {
     .option('-o, --out <dir>', 'the folder to write (default: NAME-plan in this folder)')
     .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')
-    .option('--approve <when>', 'stage: wait for `dialectic approve` after every stage', 'none')
+    .option('--approve <stages>', 'review these stages, as in clarify,thesis; stage: all', 'none')
     .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
     .option('--writer <model>', 'the participant that alone goes on where the process allows it')
     .option('--domain <name>', "one of the process's domains")
@@ -76,9 +76,6 @@ async function run(
   options: RunCommandOptions,
   command: Command,
 ): Promise<void> {
-  if (!['stage', 'none'].includes(options.approve)) {
-    throw new DialecticError('usage_invalid', '--approve takes stage or none.');
-  }
   const given = await prepareRun(briefPath, options);
   const prepared = await nameParticipants(given, command, findConsent(options));
   report(await carryOut(prepared, options, findTerminal(options)), options);
@@ -91,7 +88,7 @@ type CarryOutOptions = BudgetOptions &
 
 /**
  * Starts a run and works on it until it rests; what it would take is told before any call. With a
- * terminal the questions of a run that asks first are asked there, and the run goes on.
+ * terminal, stages that wait for a person are reviewed there, and the run goes on.
  */
 export async function carryOut(
   prepared: RunOptions,
@@ -126,12 +123,7 @@ export async function carryOut(
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
     tell(`The documents go to ${showPath(out)}`);
-    const drive = { concurrency, terminal };
-    let result = await driveRun(dialectic, session, drive);
-    const isAsked = terminal !== null && isAsking(result);
-    if (isAsked && (await askQuestions(dialectic, session, terminal))) {
-      result = await driveRun(dialectic, session, drive);
-    }
+    const result = await driveReviewed(dialectic, session, { concurrency, terminal });
     return { ...result, estimate };
   });
 }

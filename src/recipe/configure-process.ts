@@ -11,10 +11,12 @@ export type RunSettings = {
   /** Whether a lone participant copies where there is nothing to merge or to rank. */
   readonly shortcuts: boolean;
   readonly laneCount: number;
+  /** Stages after which a person looks, beside those that the recipe names. */
+  readonly gates?: readonly string[];
 };
 
 /** What a run does that is told nothing else. */
-export const RUN_DEFAULTS: Omit<RunSettings, 'laneCount'> = {
+export const RUN_DEFAULTS: Omit<RunSettings, 'laneCount' | 'gates'> = {
   depth: 'standard',
   ask: false,
   result: true,
@@ -35,7 +37,8 @@ export function configureProcess(process: Process, settings: RunSettings): Proce
     .map((stage) => configureStage(stage, settings));
   const transitions = stages.slice(1).map((to, at): Transition => {
     const from = stages[at]!.key;
-    return { from, to: to.key, gate: hasGate(process, from) };
+    const gate = hasGate(process, from) || (settings.gates ?? []).includes(from);
+    return { from, to: to.key, gate };
   });
   return withoutAbsent({
     ...process,

@@ -2,7 +2,8 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { promptedStages, readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
 import { newId } from '../platform/ids.ts';
-import { findStage, stageOf } from '../recipe/edges.ts';
+import { stageOf } from '../recipe/edges.ts';
+import { requireStage } from '../recipe/find-stage.ts';
 import { findDocument } from './name-document.ts';
 import { readSession, type SessionView } from './read.ts';
 
@@ -34,7 +35,7 @@ export async function addFeedback(
   if (feedback.text.trim() === '') {
     throw new DialecticError('usage_invalid', 'The feedback is empty; give it a text.');
   }
-  const stageKey = requireStage(session, feedback.stageKey);
+  const stageKey = requirePrompted(session, feedback.stageKey);
   const named = feedback.document ?? null;
   const document = named !== null ? await findDocument(tx, session, stageKey, named) : null;
   const readBy = await findReading(tx, session, stageKey, document?.key ?? null);
@@ -63,12 +64,11 @@ export async function readLocked(tx: Transaction, id: string): Promise<SessionVi
   return readSession(tx, id);
 }
 
-function requireStage({ process }: SessionView, key: string): string {
+function requirePrompted({ process }: SessionView, wanted: string): string {
+  const { key } = requireStage(process, wanted);
   const running = promptedStages(process).map((stage) => stage.key);
   if (running.includes(key)) return key;
-  const why = findStage(process, key)
-    ? `No model writes anything in stage ${key} of this run`
-    : `There is no stage ${key}`;
+  const why = `No model writes anything in stage ${key} of this run`;
   throw new DialecticError('usage_invalid', `${why}; there are ${running.join(', ')}.`);
 }
 

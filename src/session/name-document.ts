@@ -1,5 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { describeDocument } from '../recipe/contract.ts';
+import { simplifyName } from '../text/simplify-name.ts';
 import type { SessionView } from './read.ts';
 
 /** A document as people name it. */
@@ -27,7 +29,7 @@ export const shortId = (id: string): string => id.slice(-SHORT);
 export const nameOf = ({ stage, key, lane }: Omit<NamedDocument, 'id'>): string =>
   `${stage}/${key}@${lane}`;
 
-/** Finds a document of a stage by id, the end of it, `key`, `key@lane`, `stage/key` or all three. */
+/** Finds a document of a stage by its id, the end of it, or one of its names. */
 export async function findDocument(
   tx: Transaction,
   session: SessionView,
@@ -36,7 +38,7 @@ export async function findDocument(
 ): Promise<NamedDocument> {
   const rows = await readDocuments(tx, session);
   const current = rows.filter((row) => isNewest(row, rows));
-  const named = current.filter((row) => isNamed(row, wanted));
+  const named = current.filter((row) => isNamed(session, row, wanted));
   const found = named.length > 0 ? named : rows.filter((row) => endsWith(row, wanted));
   const [other] = found;
   if (!other) refuseUnknown(current, stageKey, wanted);
@@ -88,9 +90,23 @@ const isNewest = (row: Row, rows: readonly Row[]): boolean =>
     (one) => one.stage === row.stage && one.key === row.key && one.iteration > row.iteration,
   );
 
-function isNamed(row: Row, wanted: string): boolean {
-  const { stage, key, lane } = row;
-  return [key, `${key}@${lane}`, `${stage}/${key}`, nameOf(row)].includes(wanted);
+function isNamed(session: SessionView, row: Row, wanted: string): boolean {
+  return namesOf(session, row).includes(simplifyName(wanted));
+}
+
+/**
+ * How a document may be called, simplified: key or title, alone or behind its stage, each also with
+ * `@` and the number of its participant.
+ */
+export function namesOf(
+  { process }: Pick<SessionView, 'process'>,
+  { stage: stageKey, key, lane }: Pick<NamedDocument, 'stage' | 'key' | 'lane'>,
+): string[] {
+  const stage = process.stages.find((one) => one.key === stageKey);
+  const step = stage?.steps.find(({ output }) => output.documentKey === key);
+  const title = stage && step ? describeDocument(stage, step).title : key;
+  const names = [key, title, `${stageKey}/${key}`, `${stage?.name ?? stageKey}/${title}`];
+  return [...names, ...names.map((name) => `${name}@${lane}`)].map(simplifyName);
 }
 
 const LEAST_OF_AN_ID = 4;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { contractOf } from '../recipe/contract.ts';
+import { requireStage } from '../recipe/find-stage.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
 import { addFeedback, findReading, type GivenFeedback, readLocked } from './feedback.ts';
 import { nameOf } from './name-document.ts';
@@ -140,7 +141,8 @@ export async function answerQuestion(
 ): Promise<{ readonly question: Question; readonly given: readonly GivenFeedback[] }> {
   const session = await readLocked(tx, sessionId);
   const all = await readQuestions(tx, session);
-  const question = findQuestion(all, answer);
+  const stageKey = answer.stageKey ? requireStage(session.process, answer.stageKey).key : null;
+  const question = findQuestion(all, { ...answer, stageKey });
   const given: GivenFeedback[] = [];
   const taken = new Set<string>();
   for (const stageKey of new Set(question.askedBy.map(({ stage }) => stage))) {

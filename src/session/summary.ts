@@ -20,6 +20,8 @@ export type RunResult = {
   /** Why it rests between two stages, and what goes on then. */
   readonly awaiting: {
     readonly reason: 'review' | 'until';
+    /** The stage that is over. */
+    readonly stage: string;
     readonly until: string | null;
     /** How many questions are open where the stage that asks the requester was the last. */
     readonly openQuestions: number | null;
@@ -97,6 +99,7 @@ export async function summarise(
     standing: describeStanding(session),
     awaiting: session.awaiting && {
       reason: session.awaiting,
+      stage: await lastStage(tx, session),
       until: session.untilStage,
       openQuestions: await countOpen(tx, session),
     },

@@ -225,7 +225,7 @@ describe('a process of a user', () => {
     const sessionId = await start({ process });
     await runUntil(database, { tenantId, sessionId }, 'completed');
     await expect(give(sessionId, { stageKey: out, text: 'Harder.' })).rejects.toThrow(
-      `There is no stage ${out}`,
+      `This run leaves the stage ${out} out`,
     );
   });
 

@@ -55,7 +55,9 @@ test('a document is found by key and lane, by stage and key, by id and by the en
   const { id } = find('business_case', 2);
   for (const name of [
     'business_case@2',
+    'Business Case@2',
     'thesis/business_case@2',
+    'Proposal/business case@2',
     nameOf(find('business_case', 2)),
     id,
     shortId(id),

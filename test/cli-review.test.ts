@@ -1,0 +1,129 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { prepareRun } from '../src/cli/new-run.ts';
+import { carryOut } from '../src/cli/run.ts';
+import { runDialectic } from './run-dialectic.ts';
+import { emptyDirectory, temporaryFolder } from './stores.ts';
+
+let folder: string;
+let brief: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  brief = join(folder, 'brief.md');
+  await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
+});
+
+const PROMPT = '> ';
+
+/** A person who types one line after the other, each at a prompt; what was shown is kept. */
+function personWho(typed: readonly string[]) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const left = [...typed];
+  let shown = '';
+  let seen = 0;
+  output.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    if (!shown.slice(seen).includes(PROMPT)) return;
+    seen = shown.length;
+    const line = left.shift();
+    if (line !== undefined) input.write(line);
+  });
+  return { terminal: { input, output }, shown: () => shown, left };
+}
+
+async function review(approve: string, person: ReturnType<typeof personWho>) {
+  const data = await emptyDirectory();
+  const out = join(data, '..', 'out');
+  const scope = { depth: 'standard', result: true, shortcuts: true, until: 'Propose' };
+  const options = { model: ['offline/builder'], resource: [], process: 'decision-memo', ...scope };
+  const prepared = await prepareRun(brief, options);
+  const place = { data, out, approve, concurrency: '4' };
+  const result = await carryOut(prepared, place, person.terminal);
+  return { result, out, data };
+}
+
+const textsOf = async (out: string, pattern: RegExp): Promise<string> => {
+  const names = await readdir(out, { recursive: true });
+  const texts = names.filter((name) => pattern.test(name));
+  return (await Promise.all(texts.map((name) => readFile(join(out, name), 'utf8')))).join('\n');
+};
+
+test('a stage named for approval is shown, answered and commented at the terminal', async () => {
+  const person = personWho([
+    '1 Forty orders a day.\r',
+    '99 No such question.\r',
+    'd1 Ask less.\r',
+    'Mind the\rSunday trading act.\r\r',
+    '\r',
+  ]);
+  const { result, out } = await review('Clarify', person);
+  expect(person.left).toEqual([]);
+  expect(result.awaiting).toMatchObject({ reason: 'until', until: 'propose' });
+  const shown = person.shown();
+  expect(shown).toMatch(/Clarify is done and waits for you: 1 document\.\r?\n {2}d1 {2}Clarifying/);
+  expect(shown).toContain(join(out, 'session_'));
+  expect(shown).toMatch(/Open questions:\r?\n {2}1 {2}/);
+  expect(shown).toMatch(/Enter {2}goes on with Propose/);
+  expect(shown).toMatch(/Answered: /);
+  expect(shown).toContain('No document asks "99"');
+  const prompts = await textsOf(out, /_propose\/.*_prompt\.md$/);
+  for (const said of ['Forty orders a day.', 'Ask less.', 'Sunday trading act.']) {
+    expect(prompts).toContain(said);
+  }
+}, 120_000);
+
+test('answers and feedback can be written in the editor', async () => {
+  const editor = join(folder, 'editor.mjs');
+  await writeFile(
+    editor,
+    `import { readFileSync, writeFileSync } from 'node:fs';
+     const [, , file] = process.argv;
+     const form = readFileSync(file, 'utf8').replace(/^(## 1 .*)$/m, '$1\\nFifty orders.');
+     writeFileSync(file, form + 'Mind the noise.\\n');`,
+  );
+  vi.stubEnv('VISUAL', '');
+  vi.stubEnv('EDITOR', `"${process.execPath}" "${editor}"`);
+  const person = personWho(['e\r', '\r']);
+  const { out } = await review('clarify', person);
+  vi.unstubAllEnvs();
+  expect(person.left).toEqual([]);
+  const prompts = await textsOf(out, /_propose\/.*_prompt\.md$/);
+  expect(prompts).toContain('Fifty orders.');
+  expect(prompts).toContain('Mind the noise.');
+}, 120_000);
+
+test('who stops at a review finds the run waiting, and without a terminal it ends well', async () => {
+  const person = personWho(['1 Forty orders a day.\r', 'q\r']);
+  const { result, data } = await review('stage', person);
+  expect(result).toMatchObject({ status: 'awaiting_review', awaiting: { stage: 'clarify' } });
+  const store = ['--data', data, '--no-preflight'];
+  const on = await runDialectic(['approve', ...store]);
+  expect(on.code, on.stderr).toBe(0);
+  expect(on.stdout).toMatch(/^stopped after propose, as asked/);
+  const again = [
+    'run',
+    brief,
+    '-p',
+    'decision-memo',
+    '-m',
+    'offline/builder',
+    '--approve',
+    'propose',
+  ];
+  const waits = await runDialectic([...again, ...store, '-o', join(data, '..', 'again')]);
+  expect(waits.code, waits.stderr).toBe(0);
+  expect(waits.stdout).toMatch(/Go on with: dialectic approve /);
+}, 120_000);
+
+test('a stage that is not there, or has none behind it, is refused before the run', async () => {
+  const run = ['run', brief, '-p', 'decision-memo', '-m', 'offline/builder'];
+  const wrong = await runDialectic([...run, '--approve', 'clarfy']);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('There is no stage clarfy. Did you mean clarify?');
+  const last = await runDialectic([...run, '--approve', 'decide']);
+  expect(last.stderr).toContain('Decide is the last stage');
+  const until = await runDialectic([...run, '--until', 'chalenge']);
+  expect(until.stderr).toContain('Did you mean challenge?');
+});
