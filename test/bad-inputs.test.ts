@@ -126,13 +126,13 @@ const CASES: readonly [
     'an unknown stage to stop after',
     () => at(server.url),
     run('brief.md', '--until', 'nowhere', '-m', 'compatible/gpt-good'),
-    [/No stage nowhere; there are clarify, propose/],
+    ['There is no stage nowhere.', /^ +clarify {2}Clarify$/m],
   ],
   [
     'an unknown stage for feedback',
     () => NONE,
     ['feedback', 'nowhere', 'Ask the neighbours.'],
-    [/no stage nowhere; there are clarify, propose/],
+    ['There is no stage nowhere.', /^ +clarify {2}Clarify$/m],
   ],
   [
     'an unknown document',
@@ -150,13 +150,13 @@ const CASES: readonly [
     'an unknown participant to write',
     () => NONE,
     run('brief.md', '--writer', 'offline/nobody', ...OFFLINE),
-    ['no part in this run. Participants: offline/builder, offline/skeptic.'],
+    ['no part in this run. The participants are:', '2  offline/skeptic'],
   ],
   [
     'an unknown participant to choose',
     () => NONE,
     ['choose', '9'],
-    [/no (lane|participant) 9; there are 1 \(offline\/builder\), 2 \(offline\/skeptic\)/],
+    ['9 takes no part in this run. The participants are:', '2  offline/skeptic'],
   ],
   ['an unknown session', () => NONE, ['show', 'abcdef'], ['abcdef', 'dialectic list']],
   [

@@ -5,6 +5,7 @@ import { stageOf } from '../recipe/edges.ts';
 import type { Stage } from '../recipe/types.ts';
 import type { Question } from '../session/questions.ts';
 import type { RunResult } from '../session/summary.ts';
+import { showPath } from './plan-folder.ts';
 import { nameParticipant } from './screen/run-view.ts';
 
 /** A stage that waits for a person, with what there is to look at. */
@@ -77,7 +78,7 @@ export function describeStage({ stage, documents, questions }: StageToReview): s
     ...documents.flatMap(({ title, author, path, opening }, at) => [
       `  d${at + 1}  ${title} · ${author}`,
       ...(opening === '' ? [] : [`      ${shorten(opening)}`]),
-      `      ${path}`,
+      `      ${showPath(path)}`,
     ]),
     ...(questions.length > 0 ? ['Open questions:'] : []),
     ...questions.flatMap(({ number, question, assumption }) => [

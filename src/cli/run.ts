@@ -201,10 +201,10 @@ function describe(result: RunResult & { estimate?: Estimate }): string[] {
   const rendered = result.documents.filter((document) => document.path !== null);
   return [
     `${state}: ${result.calls} calls, ${rendered.length} documents, ` +
-      `${usage.inputTokens + usage.outputTokens} tokens, ${cost}`,
+      `${(usage.inputTokens + usage.outputTokens).toLocaleString('en')} tokens, ${cost}`,
     ...describeDegraded(result),
     ...describeOutcome(result),
-    ...(estimate ? [compareEstimate(estimate)] : []),
+    ...(estimate && result.status === 'completed' ? [compareEstimate(estimate)] : []),
     ...(isAtRest(result) ? describeNext(result) : describeFolder(result)),
   ];
 }

@@ -32,7 +32,9 @@ export function requireStage(process: Process, wanted: string): Stage {
   const why = process.omitted.includes(wanted)
     ? `This run leaves the stage ${wanted} out.`
     : `There is no stage ${wanted}.${hint}`;
-  throw new DialecticError('usage_invalid', `${why} The stages are:\n${lines}`);
+  throw new DialecticError('usage_invalid', `${why} The stages are:\n${lines}`, {
+    details: { stages: stages.map(({ key }) => key) },
+  });
 }
 
 /** Whether a folder on the path is that of the stage: its number and its key. */

@@ -20,6 +20,9 @@ test('what names two participants, or none, is refused with the numbers to choos
   expect(() => requireParticipant(participants, 'gpt-5')).toThrow(
     'gpt-5 names 2 participants. Take the number of one:\n  1  openai/gpt-5\n  3  openai/gpt-5',
   );
+  expect(() => requireParticipant(participants, '9')).toThrow(
+    /^9 takes no part in this run\. The participants are:\n/,
+  );
   expect(() => requireParticipant(participants, 'lama')).toThrow(
     /^lama takes no part in this run\. Did you mean llama\? The participants are:\n {2}1 {2}openai/,
   );

@@ -24,7 +24,9 @@ export function requireParticipant<P extends Participant>(
       details: { candidates: found.map(({ ordinal }) => ordinal) },
     });
   }
-  const nearest = nearestName(wanted, participants.flatMap(namesOf));
+  // A wrong number is like every other number.
+  const isNumber = /^\d+$/.test(plain);
+  const nearest = isNumber ? undefined : nearestName(plain, participants.flatMap(namesOf));
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   throw new DialecticError(
     'usage_invalid',

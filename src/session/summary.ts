@@ -85,14 +85,6 @@ export async function summarise(
   { documents, missing, outcome }: Omit<ExportedSession, 'files'>,
 ): Promise<RunResult> {
   const usage = await readUsage(tx, session);
-  const failures = await tx.query<{ message: string }>(
-    `select distinct coalesce(l.model || ', ', '') || coalesce(j.step_key || ': ', '')
-       || (j.error->>'message') || ' (' || (j.error->>'code') || ')' as message
-     from jobs j left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
-     where j.session_id = $1 and j.status = 'failed'
-       and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
-    [session.id],
-  );
   return {
     session: session.id,
     status: session.status,
@@ -133,10 +125,31 @@ export async function summarise(
     degraded: missing.length > 0,
     missing,
     missingText: describeMissing(session, missing),
-    failures: failures.map(({ message }) => message),
+    failures: await readFailures(tx, session),
     folder: session.folder,
     folderProblem: null,
   };
+}
+
+/** Why jobs failed, once for each reason: participant, step by its name, and error. */
+async function readFailures(tx: Transaction, { id, process }: SessionView): Promise<string[]> {
+  const rows = await tx.query<
+    Record<'message' | 'code', string> & Record<'model' | 'stage' | 'step', string | null>
+  >(
+    `select distinct l.model, r.stage_key as stage, j.step_key as step,
+       j.error->>'message' as message, j.error->>'code' as code
+     from jobs j left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
+     left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
+     where j.session_id = $1 and j.status = 'failed'
+       and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
+    [id],
+  );
+  return rows.map(({ model, stage, step, message, code }) => {
+    const steps = process.stages.find(({ key }) => key === stage)?.steps;
+    const name = steps?.find(({ key }) => key === step)?.name ?? step;
+    const who = [model, name].filter((part) => part !== null).join(', ');
+    return `${who && `${who}: `}${message} (${code})`;
+  });
 }
 
 /** What the calls of a session used and cost, and how many answers came from where. */

@@ -119,9 +119,12 @@ function expectTrue({ session, events }: Log, pace: Pace | undefined, nowMs: num
   const { stages, done, total, calls, queued, retries } = viewRun(session, expected, state);
   const pass = Math.max(1, ...events.map(({ iteration }) => iteration ?? 1));
   const last = new Map<string, string>();
+  /** By stage, what happened last to the job that judges its lanes. */
+  const heads = new Map<string | null, string>();
   for (const event of events) {
     if (event.iteration !== pass) continue;
     if ('status' in event && event.type === 'EXECUTE') last.set(event.jobId, event.kind);
+    if ('status' in event && event.lane === null) heads.set(event.stage, event.kind);
     if (event.kind.startsWith('stage-') && 'stage' in event) last.set(event.stage!, event.kind);
     if (event.kind.startsWith('step-') && 'step' in event) {
       last.set(`${event.stage}/${event.step}/${event.lane}`, event.kind);
@@ -136,6 +139,7 @@ function expectTrue({ session, events }: Log, pace: Pace | undefined, nowMs: num
   expect(total).toBeLessThanOrEqual(planned);
   for (const [at, stage] of stages.entries()) {
     const { key, steps } = session.process.stages[at]!;
+    if (stage.mark === 'done') expect(heads.get(key)).toBe('job-completed');
     if (stage.mark === 'done') expect(last.get(key)).toBe('stage-completed');
     expect(stage.done).toBeLessThanOrEqual(stage.total);
     for (const [index, step] of stage.steps.entries()) {
@@ -145,6 +149,12 @@ function expectTrue({ session, events }: Log, pace: Pace | undefined, nowMs: num
       );
       if (step.mark === 'done') expect(new Set(ends)).toEqual(new Set(['step-completed']));
     }
+  }
+  const told = events.findLast(({ kind }) => /^session-(?!paused|resumed)/.test(kind));
+  if (told?.kind === 'session-failed') {
+    const opened = stages.findLast(({ mark }) => mark !== 'waiting');
+    // A retry reopens the jobs before it tells that the session goes on.
+    expect(opened?.mark).not.toBe('done');
   }
   const kept = keepPace(pace, { iteration: state.iteration, done }, nowMs);
   expect(secondsLeft(kept, { done, total }, nowMs) ?? 0).toBeGreaterThanOrEqual(0);

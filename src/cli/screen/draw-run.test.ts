@@ -71,6 +71,11 @@ const RETRY =
   `↻ 1 short, Business Case: try 3 at ${time}, in 8 s. ` +
   'compatible/m: 503. (provider_unavailable)';
 
+test('a single call is not several', () => {
+  const stages = [{ ...view.stages[0]!, done: 1, total: 1 }];
+  expect(draw(100, 24, { ...view, stages, calls: [], retries: [] })[1]).toBe('✓ Questions 1 call');
+});
+
 test('a window with room shows stages, steps, calls, retries and sums', () => {
   expect(draw(100, 24)).toEqual([
     '1 compatible/short · 2 compatible/a-model-with-a-long-name',

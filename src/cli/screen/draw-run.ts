@@ -81,7 +81,7 @@ function drawStage(
   isShown: (step: StageView['steps'][number]) => boolean,
 ): Line[] {
   if (mark === 'waiting') return [[signOf(mark), styled('dim', ` ${name}`)]];
-  const count = mark === 'done' ? `${done} calls` : `${done} of ${total}`;
+  const count = mark === 'done' ? countCalls(done) : `${done} of ${total}`;
   const head: Line = [signOf(mark), ' ', styled('bold', name), ` ${count}`];
   if (mark === 'done') return [head];
   const lines = steps.filter(isShown).map((step): Line => {
@@ -91,6 +91,8 @@ function drawStage(
   });
   return [head, ...lines];
 }
+
+const countCalls = (count: number): string => (count === 1 ? '1 call' : `${count} calls`);
 
 /** A character is a quarter of a token, near enough for text that is still arriving. */
 const CHARACTERS_PER_TOKEN = 4;

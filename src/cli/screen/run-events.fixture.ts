@@ -26,6 +26,20 @@ const STATUS = {
   'job-failed': 'failed',
 } as const;
 
+/** The job of a stage as a whole, which ends after those of its participants. */
+export const stageJob = (
+  kind: 'job-created' | 'job-completed' | 'job-failed',
+  stage: string,
+): SessionEvent =>
+  told(kind, {
+    jobId: stage,
+    type: 'PLAN',
+    status: STATUS[kind],
+    step: null,
+    stage,
+    lane: null,
+  });
+
 /** A participant begins a stage: the job that plans its steps. */
 export const laneJob = (stage: string, lane: number, fields: object = {}): SessionEvent =>
   told('job-created', {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { processOf, stage, step } from '../../../test/recipes/build.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
-import { AT, job, laneJob, told } from './run-events.fixture.ts';
+import { AT, job, laneJob, stageJob, told } from './run-events.fixture.ts';
 import { expectSteps, type ShownSession, viewRun } from './run-view.ts';
 
 const session: ShownSession = {
@@ -25,9 +25,11 @@ const write = (lane: number) => ({ stage: 'thesis', step: 'write', lane });
 const begun = [
   told('session-started', {}),
   told('stage-started', { stage: 'thesis' }),
+  stageJob('job-created', 'thesis'),
   laneJob('thesis', 1),
   laneJob('thesis', 2),
 ];
+const ended = [told('stage-completed', { stage: 'thesis' }), stageJob('job-completed', 'thesis')];
 const wrote = (lane: number) => [
   job('job-started', write(lane)),
   job('job-completed', write(lane)),
@@ -70,13 +72,24 @@ test('a stage without calls under way is not over before it says so', () => {
     { ordinal: 1, mark: 'done' },
     { ordinal: 2, mark: 'waiting' },
   ]);
-  const over = [...begun, ...wrote(1), ...wrote(2), told('stage-completed', { stage: 'thesis' })];
-  expect(look(over).stages[0]!.mark).toBe('done');
+  expect(look([...begun, ...wrote(1), ...wrote(2), ...ended]).stages[0]!.mark).toBe('done');
 });
 
 test('a stage that ended with fewer calls than planned leaves none of them to do', () => {
-  const view = look([...begun, ...wrote(1), told('stage-completed', { stage: 'thesis' })]);
+  const view = look([...begun, ...wrote(1), ...ended]);
   expect(view).toMatchObject({ done: 1, total: 3 });
+});
+
+test('a stage that only one of two participants completed is not ticked when it fails', () => {
+  const lost = [
+    job('job-failed', write(2), { error: null }),
+    told('step-failed', { ...write(2), error: null }),
+    told('stage-completed', { stage: 'thesis' }),
+  ];
+  const [before] = look([...begun, ...wrote(1), ...lost]).stages;
+  expect(before).toMatchObject({ mark: 'active', done: 1, total: 2 });
+  const after = [...begun, ...wrote(1), ...lost, stageJob('job-failed', 'thesis')];
+  expect(look(after).stages[0]!.mark).toBe('failed');
 });
 
 test('more calls than planned raise the plan', () => {
@@ -91,7 +104,7 @@ test('another pass begins at nothing', () => {
     ...begun,
     ...wrote(1),
     ...wrote(2),
-    told('stage-completed', { stage: 'thesis' }),
+    ...ended,
     told('session-continued', again),
     told('stage-started', { stage: 'thesis', ...again }),
     laneJob('thesis', 1, { jobId: 'second', ...again }),

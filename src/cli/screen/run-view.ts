@@ -109,11 +109,14 @@ function viewStage(
   state: SessionState,
 ): StageView {
   const { iteration, progress, jobs } = state;
-  const stageProgress = progress.get(`${iteration}/${stage.key}`);
   const planners = [...jobs.values()].filter(
     (job) => job.type === 'PLAN' && job.stage === stage.key && job.iteration === iteration,
   );
   const lanes = [...new Set(planners.flatMap(({ lane }) => lane ?? []))].toSorted((a, b) => a - b);
+  const mark = markStage(
+    progress.has(`${iteration}/${stage.key}`),
+    planners.findLast(({ lane }) => lane === null)?.status,
+  );
   const steps = stage.steps.filter(callsModel).map((step): StepView => {
     const own = rows.filter((row) => row.stage === stage.key && row.step === step.key);
     const done = own.reduce((sum, row) => sum + row.done, 0);
@@ -128,17 +131,27 @@ function viewStage(
       mark: joinMarks(marks.map(({ mark }) => mark)),
       done,
       // A stage that has ended makes no more calls, however many were planned.
-      total: stageProgress === 'completed' ? done : Math.max(planned, done + open),
+      total: mark === 'done' ? done : Math.max(planned, done + open),
       lanes: marks,
     };
   });
   return {
     name: stage.name,
-    mark: markOf(stageProgress),
+    mark,
     done: steps.reduce((sum, step) => sum + step.done, 0),
     total: steps.reduce((sum, step) => sum + step.total, 0),
     steps,
   };
+}
+
+/**
+ * The job of a stage ends after its lanes and judges them: `stage-completed` is also told of a stage
+ * that one of several lanes completed, and that the job then fails as incomplete.
+ */
+function markStage(isOpen: boolean, job: JobStatus | undefined): Mark {
+  if (job === 'completed') return 'done';
+  if (job === 'failed' || job === 'cancelled') return 'failed';
+  return isOpen ? 'active' : 'waiting';
 }
 
 function markOf(progress: string | undefined): Mark {
@@ -166,12 +179,13 @@ export function findAuthor(
   return { participant: nameParticipant(lane, lanes.length), title: nameWork(stage, step) };
 }
 
-/** The number and the model without its provider; the model alone where nobody else takes part. */
+/** The number and the model without provider and options; the model alone where it is the only one. */
 export function nameParticipant(
   { ordinal, model }: { readonly ordinal: number; readonly model: string },
   count: number,
 ): string {
-  const name = model.slice(model.lastIndexOf('/') + 1) || model;
+  const [plain = model] = model.split('?');
+  const name = plain.slice(plain.lastIndexOf('/') + 1) || model;
   return count > 1 ? `${ordinal} ${name}` : name;
 }
 
