@@ -26,7 +26,7 @@ function describeGoOn(result: RunResult): string[] {
     return [`Go on with: dialectic resume ${session}${adviseGates(result).parameters}`];
   }
   if (typeof awaiting.openQuestions !== 'number') {
-    const stage = result.documents.at(-1)?.stage ?? 'STAGE';
+    const { stage } = awaiting;
     return [
       `Stage ${stage} has ended and waits for you. Comment on it with: ` +
         `dialectic feedback ${stage} TEXT -s ${session}`,

@@ -1,7 +1,8 @@
 import { DialecticError } from '../errors/errors.ts';
+import { simplifyName } from '../text/simplify-name.ts';
 import type { ExportedDocument, ExportedSession } from './export.ts';
 import { titleOf } from './export-results.ts';
-import { nameOf, shortId } from './name-document.ts';
+import { nameOf, namesOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
 /** A file of the folder. */
@@ -50,26 +51,13 @@ function findDocumentPath(
   const byId = documents.filter(
     ({ id }) => wanted.length >= LEAST_OF_AN_ID && id.endsWith(wanted.toLowerCase()),
   );
-  const plain = simplify(wanted);
-  const named = documents.filter((one) => namesOf(session, one).includes(plain));
+  const plain = simplifyName(wanted);
+  const named = documents.filter((one) =>
+    namesOf(session, { ...one, lane: one.lane.ordinal }).includes(plain),
+  );
   const found = byId.length > 0 ? byId : latest(named);
   if (found.length > 1) throw ambiguous(session, found, wanted);
   return found[0] && (found[0].path ?? found[0].dataPath);
-}
-
-/** Small letters and spaces, so that a key and a title can be typed in either way. */
-const simplify = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ')
-    .trim();
-
-/** How a document may be called; with the number of its participant where others wrote one too. */
-function namesOf(session: SessionView, { stage, key, lane }: ExportedDocument): string[] {
-  const stageName = session.process.stages.find((one) => one.key === stage)?.name ?? stage;
-  const title = titleOf(session, { stage, documentKey: key });
-  const names = [key, title, `${stage}/${key}`, `${stageName}/${title}`].map(simplify);
-  return [...names, ...names.map((name) => `${name}@${lane.ordinal}`)];
 }
 
 /** Of what several passes wrote, what the last of them did. */
@@ -83,10 +71,10 @@ function latest(documents: readonly ExportedDocument[]): ExportedDocument[] {
 
 /** The name of a file, with or without its ending. */
 function findFile(files: ReadonlyMap<string, string>, wanted: string): string | undefined {
-  const plain = simplify(wanted);
+  const plain = simplifyName(wanted);
   const found = [...files.keys()].filter((path) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    return [name, name.replace(/\.\w+$/, '')].map(simplify).includes(plain);
+    return [name, name.replace(/\.\w+$/, '')].map(simplifyName).includes(plain);
   });
   if (found.length < 2) return found[0];
   const message = `${wanted} names ${found.length} files of the folder. Take the path of one:`;

@@ -98,7 +98,7 @@ function isNamed(session: SessionView, row: Row, wanted: string): boolean {
  * How a document may be called, simplified: key or title, alone or behind its stage, each also with
  * `@` and the number of its participant.
  */
-function namesOf(
+export function namesOf(
   { process }: Pick<SessionView, 'process'>,
   { stage: stageKey, key, lane }: Pick<NamedDocument, 'stage' | 'key' | 'lane'>,
 ): string[] {
