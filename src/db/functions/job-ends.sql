@@ -4,7 +4,7 @@
 -- still held.
 create or replace function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
   returns setof uuid language plpgsql
-  set enable_seqscan = off as $$
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return query
     update jobs j set status = 'completed', finished_at = app_now(), error = null,

@@ -25,7 +25,7 @@ $$;
 -- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
 -- locks make the worker that ends the parent or the prerequisite wait, and then see the new row.
 create or replace function handle_job_insertion() returns trigger language plpgsql
-  set enable_seqscan = off as $$
+  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   named job_place[];
   named_tenants uuid[];
