@@ -43,7 +43,7 @@ const LINES: readonly (readonly [string, readonly string[]])[] = [
   ['dialectic completion ', ['bash', 'zsh', 'fish']],
 ];
 
-const VERBS = createProgram().commands.map((command) => command.name());
+const VERBS = (await createProgram()).commands.map((command) => command.name());
 
 describe.each(['bash', 'fish'])('%s', (shell) => {
   const complete = async (line: string): Promise<string[]> => {
@@ -76,7 +76,7 @@ test.each(['bash', 'zsh', 'fish'])(
       ...command.options.filter(({ hidden }) => !hidden).map((option) => option.long!.slice(2)),
       ...command.commands.flatMap((verb) => [verb.name(), ...long(verb)]),
     ];
-    expect(long(createProgram()).filter((word) => !script.includes(word))).toEqual([]);
+    expect(long(await createProgram()).filter((word) => !script.includes(word))).toEqual([]);
   },
 );
 

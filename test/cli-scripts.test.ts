@@ -24,7 +24,7 @@ const takesJson = (command: Command | null): boolean =>
   command !== null &&
   (command.options.some(({ long }) => long === '--json') || takesJson(command.parent));
 
-const verbs = verbsOf(createProgram());
+const verbs = verbsOf(await createProgram());
 const line = ({ words }: Verb): string => words.join(' ');
 /** Something for every argument and option that a verb requires. */
 const fillers = ({ command }: Verb): string[] => [

@@ -14,10 +14,12 @@ function find(words: readonly string[], command: Command): [Command, readonly st
   return verb === undefined ? [command, words] : find(words.slice(1), verb);
 }
 
+const program = await createProgram();
+
 /** What is wrong with a command as a page writes it: a verb or an option that does not exist. */
 function mistakesIn(written: string): string[] {
   const words = written.split(/\s+/).slice(1);
-  const [command, rest] = find(words, createProgram());
+  const [command, rest] = find(words, program);
   const isVerb = command.parent !== null || rest.length === 0 || rest[0]!.startsWith('-');
   if (!isVerb && !/^[A-Z…]/.test(rest[0]!)) return [`${written}: no verb ${rest[0]}`];
   const chain: Command[] = [];

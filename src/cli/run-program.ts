@@ -9,7 +9,7 @@ import { createProgram } from './program.ts';
  * since they keep the options that they have parsed.
  */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
-  const program = createProgram();
+  const program = await createProgram(parameters);
   throwFailures(program);
   if (parameters.length === 0) return program.outputHelp();
   try {

@@ -28,11 +28,7 @@ In ~/.bashrc:  eval "$(dialectic completion bash)"
 In ~/.zshrc:   eval "$(dialectic completion zsh)"       (behind compinit)
 For fish:      dialectic completion fish > ~/.config/fish/completions/dialectic.fish`;
 
-async function complete(
-  shell: Shell | undefined,
-  options: Options,
-  command: Command,
-): Promise<void> {
+async function complete(shell: Shell | undefined, options: Options): Promise<void> {
   const isJson = options.json === true;
   if (options.sessions) {
     const sessions = await listSessions();
@@ -41,7 +37,8 @@ async function complete(
   if (shell === undefined) {
     throw new DialecticError('usage_invalid', `Name a shell: ${SHELLS.join(', ')}.`);
   }
-  const entries = describeCommands(command.parent ?? command);
+  const { createProgram } = await import('../program.ts'); // this command line loaded one verb alone
+  const entries = describeCommands(await createProgram());
   const script = writeScript(shell, entries, await readWords(readConfiguration()));
   printResult(isJson, { shell, script }, [script.trimEnd()]);
 }
