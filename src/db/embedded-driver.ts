@@ -21,6 +21,7 @@ import { DiskWatch, readFreeBytes } from './disk-watch.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { PgliteThread } from './pglite-connection.ts';
+import { unpackImage } from './store-image.ts';
 import { valueParsers } from './value-parsers.ts';
 
 export type EmbeddedOptions = {
@@ -28,6 +29,8 @@ export type EmbeddedOptions = {
   readonly reserveBytes?: number;
   /** How old the last backup may grow; 0 turns backups off. */
   readonly backupEveryMs?: number;
+  /** The image that a first store is unpacked from (store-image.ts); initdb makes it where absent. */
+  readonly image?: string | undefined;
 };
 
 /** A copy that is tried under a lock that its holder keeps. */
@@ -84,7 +87,7 @@ export class EmbeddedDriver implements Driver {
       if (damage) throw damagedError(directory, new Error(damage));
       removePartialBackups(directory);
       await rm(restoredFolder(directory), { recursive: true, force: true });
-      if (!existsSync(driver.#folder)) await driver.#initialise();
+      if (!existsSync(driver.#folder)) await driver.#initialise(options.image);
     });
   }
 
@@ -230,12 +233,18 @@ export class EmbeddedDriver implements Driver {
   }
 
   /** Makes a database beside its place: a kill meanwhile leaves nothing half done in it. */
-  async #initialise(): Promise<void> {
+  async #initialise(image: string | undefined): Promise<void> {
     const folder = newDatabaseFolder(this.#directory);
     await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { mode: PRIVATE_MODE });
-    const thread = await this.#start(folder);
-    await thread.close();
+    if (image === undefined) {
+      await mkdir(folder, { mode: PRIVATE_MODE });
+      const thread = await this.#start(folder);
+      await thread.close();
+    } else {
+      await unpackImage(image, folder).catch((cause: unknown) => {
+        throw codeOf(cause) === 'ENOSPC' ? this.#disk.fullError(cause) : cause;
+      });
+    }
     await rename(folder, this.#folder);
     syncDirectory(this.#directory);
   }

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { databaseFolder } from './data-directory.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
+import { renewEpoch } from './events.ts';
+import { findImage } from './make-image.ts';
 import { migrate } from './migrate.ts';
 import { ServerDriver, type ServerOptions } from './server-driver.ts';
 
@@ -30,14 +34,19 @@ export async function openDatabase(
   location: StoreLocation,
   options: OpenOptions = {},
 ): Promise<Database> {
+  const isNew = 'dataDirectory' in location && !existsSync(databaseFolder(location.dataDirectory));
   const driver =
     'databaseUrl' in location
       ? await ServerDriver.open(location.databaseUrl, options)
-      : await EmbeddedDriver.open(location.dataDirectory, options);
+      : await EmbeddedDriver.open(location.dataDirectory, {
+          ...options,
+          ...(isNew && { image: await findImage() }),
+        });
   const database = new Database(driver, options);
   if (options.migrate === false) return database;
   try {
     await migrate(database);
+    if (isNew) await renewEpoch(database); // the image's is that of every store made from it
   } catch (error) {
     await database.close();
     throw error;

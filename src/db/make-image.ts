@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { databaseFolder } from './data-directory.ts';
+import { Database } from './database.ts';
+import { EmbeddedDriver } from './embedded-driver.ts';
+import { migrate } from './migrate.ts';
+import { locateImage, packImage } from './store-image.ts';
+
+/** Makes a database with PostgreSQL's initdb and all migrations, and packs it. */
+export async function makeImage(image: string): Promise<void> {
+  await mkdir(dirname(image), { recursive: true });
+  const directory = await mkdtemp(`${image}.making-`);
+  try {
+    const database = new Database(await EmbeddedDriver.open(directory, { backupEveryMs: 0 }));
+    try {
+      await migrate(database);
+    } finally {
+      await database.close();
+    }
+    await packImage(databaseFolder(directory), image);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The image that a first store is unpacked from. A clone makes it once. Where that is not possible
+ * there is none: it only saves time, and a fault of the disk shows again when the store itself is made.
+ */
+export async function findImage(): Promise<string | undefined> {
+  const image = locateImage();
+  if (image === undefined || existsSync(image)) return image;
+  return makeImage(image).then(
+    () => image,
+    () => undefined,
+  );
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { openStore, temporaryFolder } from '../../test/stores.ts';
+import { migrate } from './migrate.ts';
+import { packImage, unpackImage } from './store-image.ts';
+
+/** Every file with its content, and every folder. */
+function describeFolder(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const lines = entries.map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const content = entry.isFile()
+      ? createHash('sha256').update(readFileSync(path)).digest('hex')
+      : 'folder';
+    return `${relative(folder, path)} ${content}`;
+  });
+  return lines.toSorted();
+}
+
+test('an image unpacks to the files that were packed, for their owner alone', async () => {
+  const folder = await temporaryFolder();
+  const [image, unpacked] = [join(folder, 'image'), join(folder, 'unpacked')];
+  const database = join(inject('embeddedTemplate'), 'pgdata');
+  await packImage(database, image);
+  await unpackImage(image, unpacked);
+  expect(describeFolder(unpacked)).toEqual(describeFolder(database));
+  const open = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => (statSync(join(unpacked, path)).mode & 0o077) !== 0,
+  );
+  expect(open).toEqual([]);
+});
+
+test('an image that is cut short is refused before a file is written', async () => {
+  const folder = await temporaryFolder();
+  const image = join(folder, 'image');
+  await packImage(join(inject('embeddedTemplate'), 'pgdata', 'global'), image);
+  truncateSync(image, statSync(image).size - 1);
+  await expect(unpackImage(image, join(folder, 'unpacked'))).rejects.toThrow('is not whole');
+  expect(readdirSync(folder)).toEqual(['image']);
+});
+
+test('stores made from the image have the schema and an epoch each of its own', async () => {
+  const epochs = [];
+  for (const name of ['one', 'two']) {
+    const store = await openStore({ dataDirectory: join(await temporaryFolder(), name) });
+    expect(await migrate(store)).toEqual([]);
+    epochs.push(
+      await store.transaction({ as: 'owner' }, (tx) => tx.query('select epoch from store_epoch')),
+    );
+    await store.close();
+  }
+  expect(epochs[0]).not.toEqual(epochs[1]);
+});
