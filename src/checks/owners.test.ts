@@ -20,6 +20,8 @@ test.each([
 
 test('takes a longer name for the one known person that it holds, and for nobody if two fit', () => {
   expect(matchOwner('Freelance developer', ['baker', 'developer'])).toBe('developer');
+  expect(matchOwner('Outside developer', ['baker', 'developer'])).toBe('outside developer');
+  expect(matchOwner('the developer', ['outside developer'])).toBe('outside developer');
   expect(matchOwner('developer', ['lead developer', 'second developer'])).toBe('developer');
   expect(matchOwner('Tax adviser', ['baker', 'developer'])).toBe('tax adviser');
 });

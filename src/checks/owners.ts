@@ -29,9 +29,17 @@ export function ownerKey(name: string): string {
 const toSingular = (word: string): string =>
   word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
 
+/** What tells somebody apart from the one who is known by the rest of the name. */
+const SOMEBODY_ELSE = new Set(
+  'outside external another other second third further additional new extern weiterer zweiter'.split(
+    ' ',
+  ),
+);
+
 /**
  * The known person that an owner means: the same name, or the only one whose words are all among
- * the owner's or the other way round ("freelance developer" is the developer).
+ * the owner's or the other way round ("freelance developer" is the developer, "outside developer" is
+ * somebody else).
  */
 export function matchOwner(owner: string, known: readonly string[]): string {
   const key = ownerKey(owner);
@@ -40,7 +48,8 @@ export function matchOwner(owner: string, known: readonly string[]): string {
   const [near = key, ...others] = known.filter((name) => {
     const named = name.split(' ');
     const shared = named.filter((word) => words.has(word)).length;
-    return shared > 0 && (shared === named.length || shared === words.size);
+    const isElse = [...words].some((word) => SOMEBODY_ELSE.has(word) && !named.includes(word));
+    return shared > 0 && !isElse && (shared === named.length || shared === words.size);
   });
   return others.length === 0 ? near : key;
 }
