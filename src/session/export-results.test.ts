@@ -41,3 +41,14 @@ test('a work item shows its fields and runs nothing', () => {
   expect(text).toContain('- Constructor: kept');
   expect(makeInert(text)).toBe(text);
 });
+
+test('a work item says what its effort is counted in', () => {
+  const items = [
+    { id: 'T1', title: 'Call', effort_low: 0.5, effort_high: 0.67 },
+    { id: 'T2', title: 'Build', effort_low: 8, effort_high: 12 },
+  ];
+  const [call, build] = writeItems(items).values();
+  expect(call).toContain('- Effort: 30 to 40 minutes');
+  expect(build).toContain('- Effort: 8 to 12 hours');
+  expect(build).not.toContain('Effort low');
+});

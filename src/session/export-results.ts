@@ -84,6 +84,16 @@ function shortText(value: unknown): string | null {
   return isShort && values.join(', ').length <= 2 * SHORT ? values.join(', ') : null;
 }
 
+/** The program's own fields for effort are hours; short ones read better in minutes. */
+function withUnits(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { effort_low: low, effort_high: high, ...rest } = item;
+  if (typeof low !== 'number' || typeof high !== 'number') return item;
+  const isShort = high < 2;
+  const [from, to] = [low, high].map((hours) => (isShort ? Math.round(hours * 60) : hours));
+  const range = from === to ? `${to}` : `${from} to ${to}`;
+  return { effort: `${range} ${isShort ? 'minutes' : 'hours'}`, ...rest };
+}
+
 /** One file for each piece of work of the result, in a form that a person or an agent can take. */
 export function addWorkItems(
   session: SessionView,
@@ -96,7 +106,7 @@ export function addWorkItems(
     const items = readWorkItems(workItems, plan.content);
     const free = createFreeNames();
     for (const { id, title, item } of items) {
-      const facts = Object.entries(item)
+      const facts = Object.entries(withUnits(item))
         .filter(([key]) => key !== workItems.id && key !== workItems.title)
         .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0));
       const brief = facts.flatMap(([key, value]) => {
