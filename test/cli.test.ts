@@ -27,6 +27,7 @@ test('demo replays the recorded debate and says what to open first', async () =>
   const readme = files.get('project_readme.md')!;
   expect(readme).toContain('**The answers are recorded:**');
   expect(readme).not.toContain('No language model');
+  expect(readme).toContain('stands in [What the debate found](session_');
   for (const [, path] of readme.matchAll(/\]\(([^)]+)\)/g)) {
     expect(existsSync(join(out, decodeURI(path!))), path).toBe(true);
   }

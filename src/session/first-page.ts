@@ -32,7 +32,7 @@ export function firstPage(
   const work =
     workItems > 0 ? [`- [Pending/](Pending/): ${workItems} work items, a file each`] : [];
   return [
-    splitFrontMatter(page).text.trimEnd(),
+    linkResults(splitFrontMatter(page).text.trimEnd(), results),
     '',
     ...(problems.length > 0
       ? ['## What does not add up yet', '', ...problems.slice(0, MOST).map((one) => `- ${one}`), '']
@@ -48,6 +48,14 @@ export function firstPage(
     '',
   ];
 }
+
+/** The page speaks of other documents by their titles in quotation marks; here they can be opened. */
+const linkResults = (text: string, results: readonly ResultFile[]): string =>
+  results.reduce(
+    (linked, { title, path }) =>
+      linked.replaceAll(`"${title}"`, () => `[${safeInline(title)}](${encodeURI(path)})`),
+    text,
+  );
 
 /** What the computed check of the result found; its writers were asked once to mend it. */
 function findProblems(session: SessionView, rows: readonly DocumentRow[]): string[] {
