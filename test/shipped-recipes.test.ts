@@ -19,7 +19,7 @@ import { isShown } from '../src/recipe/edges.ts';
 import { insertStage, overrideStep } from '../src/recipe/edit.ts';
 import { inputFromFile } from '../src/recipe/file-shape.ts';
 import { parseStage } from '../src/recipe/parse.ts';
-import { renderPrompt, renderSeedPrompt } from '../src/recipe/prompt.ts';
+import { renderPrompt, renderSeedPrompt } from '../src/recipe/render-prompt.ts';
 import type { ContractNode, Process, Stage, Step, StepInput } from '../src/recipe/types.ts';
 import {
   checkLoneStage,

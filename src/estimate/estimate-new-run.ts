@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
-import type { PromptFacts } from '../recipe/prompt.ts';
+import type { PromptFacts } from '../recipe/render-prompt.ts';
 import type { NewRun } from '../session/start.ts';
 import { estimateRun } from './estimate-run.ts';
 import { foreseeDocuments } from './foresee-calls.ts';

@@ -6,7 +6,7 @@ import type { TokenCounter } from '../models/tokens.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
-import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
+import { type PromptFacts, renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Process } from '../recipe/types.ts';
 import { asAnswer, expectContent } from './expect-content.ts';
 import type { ForeseenCall } from './foresee-calls.ts';

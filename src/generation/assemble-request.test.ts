@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
-import { type PromptFacts, renderSeedPrompt } from '../recipe/prompt.ts';
+import { type PromptFacts, renderSeedPrompt } from '../recipe/render-prompt.ts';
 import { type Assembly, assembleRequest } from './assemble-request.ts';
 import type { JobInput } from './job-input.ts';
 

@@ -7,7 +7,7 @@ import {
   type PromptInput,
   renderPrompt,
   renderSeedPrompt,
-} from '../recipe/prompt.ts';
+} from '../recipe/render-prompt.ts';
 import type { ContractNode, Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';

@@ -1,5 +1,5 @@
 import type { PlanDocument } from '../checks/gather-plan.ts';
-import type { PromptInput } from '../recipe/prompt.ts';
+import type { PromptInput } from '../recipe/render-prompt.ts';
 import type { Contract, InputType } from '../recipe/types.ts';
 
 /** One input of a job: how the prompt calls it, and its text. */

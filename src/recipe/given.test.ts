@@ -8,7 +8,7 @@ import { inputFromFile } from './file-shape.ts';
 import { readResourceKinds, requireResources } from './given.ts';
 import { processOfStage } from './lone-stage.ts';
 import { parseStage } from './parse.ts';
-import { RESOURCE_KINDS } from './prompt.ts';
+import { RESOURCE_KINDS } from './render-prompt.ts';
 import { loadProcess } from './validate.ts';
 
 const place = (name: string): string =>

@@ -1,6 +1,6 @@
 import { DialecticError } from '../errors/errors.ts';
 import { ANY } from '../text/liquid-paths.ts';
-import { RESOURCE_KINDS, type ResourceKind } from './prompt.ts';
+import { RESOURCE_KINDS, type ResourceKind } from './render-prompt.ts';
 import { readerOf } from './text-uses.ts';
 import type { Process, Stage } from './types.ts';
 

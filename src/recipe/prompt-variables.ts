@@ -1,6 +1,6 @@
 import { ANY, ITEM, type PathPart } from '../text/liquid-paths.ts';
 import { isShown } from './edges.ts';
-import { RESOURCE_KINDS, readsHeader } from './prompt.ts';
+import { RESOURCE_KINDS, readsHeader } from './render-prompt.ts';
 import type { ContractNode, Step } from './types.ts';
 
 /** What a template may reach: text or number, a list of something, or named fields. */

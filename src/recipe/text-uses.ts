@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { createEngine, parseTemplate } from '../text/liquid.ts';
 import { findVariableUses, type IncludeFault, type VariableUse } from '../text/liquid-paths.ts';
 import { Memo } from '../text/memo.ts';
-import { promptTexts } from './prompt.ts';
+import { promptTexts } from './render-prompt.ts';
 import type { Process, Stage } from './types.ts';
 
 /** What a prompt or a template uses, and what is wrong with it or with what it includes. */

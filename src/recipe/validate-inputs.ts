@@ -1,5 +1,5 @@
 import { findProducer, findStage, isProduced } from './edges.ts';
-import { RESOURCE_KINDS } from './prompt.ts';
+import { RESOURCE_KINDS } from './render-prompt.ts';
 import type { Process, Stage, Step, StepInput } from './types.ts';
 import type { AddToStep } from './validate-stage.ts';
 

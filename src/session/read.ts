@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
-import type { PromptFacts, ResourceKind } from '../recipe/prompt.ts';
+import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import type { Vote } from './converge.ts';
 import { loadRecipe } from './recipe-store.ts';

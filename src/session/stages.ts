@@ -7,7 +7,7 @@ import { createStageRun } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
 import { newId } from '../platform/ids.ts';
 import { stageOf } from '../recipe/edges.ts';
-import { renderSeedPrompt } from '../recipe/prompt.ts';
+import { renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Stage } from '../recipe/types.ts';
 import { takeUpFeedback } from './feedback.ts';
 import { readFacts, readSession, type SessionView } from './read.ts';

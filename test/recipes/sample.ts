@@ -1,5 +1,5 @@
-import type { PromptFacts, PromptInput, PromptJob } from '../../src/recipe/prompt.ts';
-import { RESOURCE_KINDS } from '../../src/recipe/prompt.ts';
+import type { PromptFacts, PromptInput, PromptJob } from '../../src/recipe/render-prompt.ts';
+import { RESOURCE_KINDS } from '../../src/recipe/render-prompt.ts';
 import type { ContractNode, Process, Step, StepInput } from '../../src/recipe/types.ts';
 
 /** Facts in which every text that a prompt may use is there and can be recognised. */

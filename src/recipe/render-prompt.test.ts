@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { documentedExample } from '../../test/recipes/documented-example.ts';
 import { describeDocument, schemaForModel } from './contract.ts';
 import { mergeOverlays } from './overlays.ts';
-import { type PromptFacts, renderPrompt, renderSeedPrompt } from './prompt.ts';
+import { type PromptFacts, renderPrompt, renderSeedPrompt } from './render-prompt.ts';
 import type { Contract } from './types.ts';
 import { loadProcess, validateProcess } from './validate.ts';
 
