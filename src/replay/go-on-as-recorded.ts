@@ -2,6 +2,8 @@ import type { Database, Transaction } from '../db/database.ts';
 import { approveStage, iterateSession, lastStage, nextStage } from '../session/advance.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { readSession, type SessionView } from '../session/read.ts';
+import { resumeRun } from '../session/resume.ts';
+import { chooseAtEnd, chooseEarly } from './choose-as-recorded.ts';
 import { findStop } from './find-stop.ts';
 import type { RecordedRun } from './read-recorded-run.ts';
 import type { RecordedFeedback } from './settings.ts';
@@ -17,7 +19,7 @@ export async function goOnAsRecorded(
   recorded: RecordedRun,
 ): Promise<boolean> {
   const { session: last, feedback } = recorded.settings;
-  const { isReview, isPassDone, iteration, process } = await database.asTenant(
+  const { isReview, isPassDone, isOwed, iteration, process } = await database.asTenant(
     tenantId,
     async (tx) => {
       const session = await readSession(tx, sessionId);
@@ -28,7 +30,9 @@ export async function goOnAsRecorded(
       for (const piece of said.filter(({ readBy }) => isDue(readBy, session, next))) {
         await repeat(tx, session, piece);
       }
-      return { isReview, isPassDone, iteration: session.iteration, process: session.process };
+      const isEnd = session.status === 'completed' && session.iteration === last.iteration;
+      const isOwed = isEnd && (await chooseAtEnd(tx, session, recorded));
+      return { ...session, isReview, isPassDone, isOwed };
     },
   );
   if (isReview) await approveStage(database, tenantId, sessionId);
@@ -36,7 +40,9 @@ export async function goOnAsRecorded(
     const isLast = iteration + 1 === last.iteration;
     const until = isLast ? findStop(recorded, process) : null;
     await iterateSession(database, tenantId, sessionId, until);
-  } else return false;
+    await database.asTenant(tenantId, (tx) => chooseEarly(tx, sessionId, recorded));
+  } else if (isOwed) await resumeRun(database, tenantId, sessionId);
+  else return false;
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { findRecipe } from '../catalogue/recipe-folders.ts';
+import { nameAuthors } from '../documents/authors.ts';
 import { constructPath, deconstructPath } from '../documents/paths.ts';
 import type { Recording } from '../models/recorded/recording.ts';
 import { explain, readTextFile, readTextFolder } from '../platform/folders.ts';
@@ -9,6 +10,7 @@ import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
+import { chooseEarly } from './choose-as-recorded.ts';
 import { findStop } from './find-stop.ts';
 import { readAnswers } from './read-answers.ts';
 import { invalidRecording, parseSettings, type RecordedSettings } from './settings.ts';
@@ -26,6 +28,8 @@ export type RecordedRun = {
   readonly stages: ReadonlySet<string>;
   /** Those of its last pass. */
   readonly lastStages: ReadonlySet<string>;
+  /** The lanes, from 1, whose answers in a stage of the last pass are recorded. */
+  readonly lastWriters: (stage: string) => ReadonlySet<number>;
   readonly recording: Recording;
   /** The recipe that it followed; null in folders of earlier releases. */
   readonly recipe: RecipeFiles | null;
@@ -50,6 +54,14 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
   for (const path of answers) texts.set(path, await read(path));
   const models = settings.models.map(({ model }) => model);
   const recipe = `${own}recipe`;
+  const authors = nameAuthors(models);
+  const laneOf = (path: string, stage: string): number[] => {
+    if (!stageOf(path, settings.session.iteration).includes(stage)) return [];
+    const identity = deconstructPath(path);
+    if (!('author' in identity)) return [];
+    const { model, copy } = identity.author;
+    return [authors.findIndex((one) => one.model === model && one.copy === copy) + 1];
+  };
   const isOwn = paths.includes(`${recipe}/process.yaml`);
   const resources = paths.filter((path) => path.startsWith('general_resource/'));
   return {
@@ -58,6 +70,7 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
     resources: await Promise.all(resources.map(async (path) => toResource(path, await read(path)))),
     stages: new Set(answers.flatMap((path) => stageOf(path))),
     lastStages: new Set(answers.flatMap((path) => stageOf(path, settings.session.iteration))),
+    lastWriters: (stage) => new Set(answers.flatMap((path) => laneOf(path, stage))),
     recording: readAnswers(folder, texts, models),
     recipe: isOwn ? await readTextFolder(join(folder, recipe)) : null,
   };
@@ -111,6 +124,7 @@ export async function planReplay(
     // Earlier passes went further than the last one.
     untilStage: session.iteration === 1 ? findStop(recorded, process) : session.until,
     writer: run?.writer ?? null,
+    alsoWrite: async (tx, { sessionId }) => chooseEarly(tx, sessionId, recorded),
   };
 }
 

@@ -29,6 +29,9 @@ const settings = z.object({
     status: z.string().default('completed'),
     awaiting: z.string().nullable().default(null),
     until: z.string().nullable().default(null),
+    chosen: z
+      .object({ lane: z.int().positive().nullable(), by: z.string().nullable() })
+      .default({ lane: null, by: null }),
     overlay,
   }),
   process: z.string(),

@@ -353,11 +353,16 @@ function describeRun({ process, lanes, writerLaneId }: SessionView) {
   };
 }
 
-const settingsOf = ({ id, iteration, status, awaiting, untilStage, overlay }: SessionView) => ({
-  id,
-  iteration,
-  status,
-  awaiting,
-  until: untilStage,
-  overlay,
+const settingsOf = (session: SessionView) => ({
+  id: session.id,
+  iteration: session.iteration,
+  status: session.status,
+  awaiting: session.awaiting,
+  until: session.untilStage,
+  overlay: session.overlay,
+  /** The lane that the results of this pass follow, by number, and who chose it. */
+  chosen: {
+    lane: session.lanes.find(({ id }) => id === session.chosenLaneId)?.ordinal ?? null,
+    by: session.chosenBy,
+  },
 });

@@ -14,11 +14,16 @@ import { writeTextFolder } from '../../src/platform/folders.ts';
 import { goOnAsRecorded } from '../../src/replay/go-on-as-recorded.ts';
 import { planReplay, readRecordedRun } from '../../src/replay/read-recorded-run.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
+import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { addFeedback } from '../../src/session/feedback.ts';
+import { readSession, type SessionView } from '../../src/session/read.ts';
+import { resumeRun } from '../../src/session/resume.ts';
 import { startRun } from '../../src/session/start.ts';
 import { summarise } from '../../src/session/summary.ts';
 import { readBalances } from '../../src/wallet/balances.ts';
 import { grantFunds } from '../../src/wallet/ledger.ts';
+import { stage, step } from '../recipes/build.ts';
+import { shipped } from '../session/trivial.ts';
 import { chanceOf } from '../simulation/random.ts';
 import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 import { CONFIG, debate, type Place, textsOf, work, writer } from './record.ts';
@@ -336,4 +341,50 @@ test('a replay teaches the estimate nothing', async () => {
   const names = [...models, ...steps].map(({ model }) => model);
   expect(names).toContain('compatible/a');
   expect(names.filter((name) => name.startsWith('recorded/'))).toEqual([]);
+});
+
+describe('a lane that a person chose', () => {
+  const memo = shipped('decision-memo');
+  const letter = step('letter', 'EXECUTE', 'per_source_document', 'letter', [
+    'doc:decide/decision',
+  ]);
+  const process = {
+    ...memo,
+    stages: [...memo.stages, { ...stage('result', [letter]), lanes: 'chosen' as const }],
+    transitions: [...memo.transitions, { from: 'decide', to: 'result', gate: false }],
+    results: [{ stage: 'result', documentKey: 'letter', folder: null }],
+  };
+  const models = ['offline/builder', 'offline/skeptic'];
+  const begin = () => startRun(place.database, place.tenantId, { ...NEW, process, models });
+  const choose = (sessionId: string, lane: number) =>
+    place.database.asTenant(place.tenantId, async (tx) =>
+      chooseLaneByHand(tx, await readSession(tx, sessionId), lane),
+    );
+  const go = (sessionId: string) =>
+    work(place, sessionId, { provider: createModelProvider(CONFIG), config: CONFIG });
+  const chosenOf = ({ lanes, chosenLaneId }: SessionView): number =>
+    lanes.findIndex(({ id }) => id === chosenLaneId) + 1;
+  const letters = (files: ReadonlyMap<string, string>): string[] =>
+    Object.keys(textsOf(files)).filter((path) => path.includes('_letter'));
+
+  test('before or after it wrote is chosen in the replay', async () => {
+    const { sessionId } = await begin();
+    const other = 3 - chosenOf((await go(sessionId)).session);
+    await choose(sessionId, other);
+    await resumeRun(place.database, place.tenantId, sessionId);
+    const late = await go(sessionId);
+    expect(letters(late.files)).toHaveLength(2);
+
+    const second = await begin();
+    await choose(second.sessionId, other);
+    const early = await go(second.sessionId);
+    expect(letters(early.files)).toHaveLength(1);
+
+    for (const before of [late, early]) {
+      const after = await replay(await save(before.files));
+      expect(after.session).toMatchObject({ status: 'completed', chosenBy: 'person' });
+      expect(chosenOf(after.session)).toBe(other);
+      expect(Object.keys(textsOf(after.files))).toEqual(Object.keys(textsOf(before.files)));
+    }
+  }, 120_000);
 });
