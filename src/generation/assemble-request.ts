@@ -1,7 +1,7 @@
 import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
-import { contractOf, schemaForModel } from '../recipe/contract.ts';
+import { requireContract, schemaForModel } from '../recipe/contract.ts';
 import {
   type PromptFacts,
   type PromptInput,
@@ -40,7 +40,7 @@ export type Assembly = {
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model, subject } = assembly;
-  const contract = contractOf(stage, step)!;
+  const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
   const { stable, setting } = splitSeedPrompt(assembly);
   const shared = [stable, setting, packDocuments(assembly.inputs)]

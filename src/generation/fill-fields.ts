@@ -6,12 +6,11 @@ type FillValues = Readonly<Record<FillSource, string | number>>;
 
 /** Writes the fields that the contract reserves for code, over whatever a model put there. */
 export function fillFields(node: ContractNode, value: unknown, values: FillValues): unknown {
-  if (node.items && Array.isArray(value)) {
-    return value.map((item) => fillFields(node.items!, item, values));
-  }
-  if (!node.properties || !isRecord(value)) return value;
+  const { items, properties } = node;
+  if (items && Array.isArray(value)) return value.map((item) => fillFields(items, item, values));
+  if (!properties || !isRecord(value)) return value;
   const filled: Record<string, unknown> = { ...value };
-  for (const [key, child] of Object.entries(node.properties)) {
+  for (const [key, child] of Object.entries(properties)) {
     if (child['x-fill']) filled[key] = values[child['x-fill']];
     else if (Object.hasOwn(filled, key)) filled[key] = fillFields(child, filled[key], values);
     else if (reserves(child)) filled[key] = fillFields(child, {}, values);
@@ -21,16 +20,15 @@ export function fillFields(node: ContractNode, value: unknown, values: FillValue
 
 /** Takes those fields out again: debaters do not learn who wrote what. */
 export function stripFields(node: ContractNode, value: unknown): unknown {
-  if (node.items && Array.isArray(value)) {
-    return value.map((item) => stripFields(node.items!, item));
-  }
-  if (!node.properties || !isRecord(value)) return value;
+  const { items, properties } = node;
+  if (items && Array.isArray(value)) return value.map((item) => stripFields(items, item));
+  if (!properties || !isRecord(value)) return value;
   const kept = Object.entries(value).filter(
-    ([key]) => !node.properties![key]?.['x-fill'] && !reserves(node.properties![key]),
+    ([key]) => !properties[key]?.['x-fill'] && !reserves(properties[key]),
   );
   return Object.fromEntries(
     kept.map(([key, inner]) => {
-      const child = node.properties![key];
+      const child = properties[key];
       return [key, child ? stripFields(child, inner) : inner];
     }),
   );

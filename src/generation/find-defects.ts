@@ -4,7 +4,7 @@ import { gatherPlan } from '../checks/gather-plan.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
-import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { StepInput } from '../recipe/types.ts';
 import type { Assembly } from './assemble-request.ts';
 import { planDocuments } from './job-input.ts';
@@ -39,7 +39,7 @@ function findSpoilt(
 function runChecks(assembly: Assembly, content: JsonRecord, text: string): string[] {
   const { step, stage, inputs } = assembly;
   if (step.checks.length === 0) return [];
-  const contract = contractOf(stage, step)!;
+  const contract = requireContract(stage, step);
   const { title, words } = describeDocument(stage, step);
   const drafts = findDrafts(assembly);
   const others = inputs.filter(({ name }) => !drafts.has(name));

@@ -1,5 +1,6 @@
-import { contractOf, describeDocument } from '../recipe/contract.ts';
+import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
+import { requireRecord } from '../text/is-record.ts';
 import { stripFields } from './fill-fields.ts';
 import { renderMarkdown } from './render-markdown.ts';
 
@@ -14,7 +15,7 @@ export function renderDocument(
 ): string {
   return renderMarkdown({
     template: stage.files[step.output.template!]!,
-    schema: contractOf(stage, step)!,
+    schema: requireContract(stage, step),
     content,
     document: describeDocument(stage, step),
     partials: { ...process.shared, ...stage.files },
@@ -31,4 +32,9 @@ export const renderBody = (
   step: Step,
   content: Content,
 ): string =>
-  renderDocument(process, stage, step, stripFields(contractOf(stage, step)!, content) as Content);
+  renderDocument(
+    process,
+    stage,
+    step,
+    requireRecord(stripFields(requireContract(stage, step), content)),
+  );
