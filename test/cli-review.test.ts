@@ -5,11 +5,13 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { prepareRun } from '../src/cli/new-run.ts';
 import { carryOut } from '../src/cli/run.ts';
 import { runDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
+import { emptyDatabase, temporaryFolder } from './stores.ts';
 
 let folder: string;
 let brief: string;
+let databaseUrl: string;
 beforeAll(async () => {
+  databaseUrl = await emptyDatabase();
   folder = await temporaryFolder();
   brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
@@ -33,15 +35,20 @@ function personWho(typed: readonly string[]) {
   return { terminal: { input, output }, shown: () => shown, left };
 }
 
+let runs = 0;
+
 async function review(approve: string, person: ReturnType<typeof personWho>) {
-  const data = await emptyDirectory();
-  const out = join(data, '..', 'out');
+  const out = join(folder, `out-${++runs}`);
   const scope = { depth: 'standard', result: true, shortcuts: true, until: 'Propose' };
   const options = { model: ['offline/builder'], resource: [], process: 'decision-memo', ...scope };
   const prepared = await prepareRun(brief, options);
-  const place = { data, out, approve, concurrency: '4' };
-  const result = await carryOut(prepared, place, person.terminal);
-  return { result, out, data };
+  const place = { out, approve, concurrency: '4' };
+  vi.stubEnv('DATABASE_URL', databaseUrl);
+  try {
+    return { result: await carryOut(prepared, place, person.terminal), out };
+  } finally {
+    vi.unstubAllEnvs();
+  }
 }
 
 const textsOf = async (out: string, pattern: RegExp): Promise<string> => {
@@ -87,7 +94,6 @@ test('answers and feedback can be written in the editor', async () => {
   vi.stubEnv('EDITOR', `"${process.execPath}" "${editor}"`);
   const person = personWho(['e\r', '\r']);
   const { out } = await review('clarify', person);
-  vi.unstubAllEnvs();
   expect(person.left).toEqual([]);
   const prompts = await textsOf(out, /_propose\/.*_prompt\.md$/);
   expect(prompts).toContain('Fifty orders.');
@@ -96,23 +102,15 @@ test('answers and feedback can be written in the editor', async () => {
 
 test('who stops at a review finds the run waiting, and without a terminal it ends well', async () => {
   const person = personWho(['1 Forty orders a day.\r', 'q\r']);
-  const { result, data } = await review('stage', person);
+  const { result } = await review('stage', person);
   expect(result).toMatchObject({ status: 'awaiting_review', awaiting: { stage: 'clarify' } });
-  const store = ['--data', data, '--no-preflight'];
-  const on = await runDialectic(['approve', ...store]);
+  const env = { DATABASE_URL: databaseUrl };
+  const on = await runDialectic(['approve', result.session, '--no-preflight'], { env });
   expect(on.code, on.stderr).toBe(0);
   expect(on.stdout).toMatch(/^stopped after propose, as asked/);
-  const again = [
-    'run',
-    brief,
-    '-p',
-    'decision-memo',
-    '-m',
-    'offline/builder',
-    '--approve',
-    'propose',
-  ];
-  const waits = await runDialectic([...again, ...store, '-o', join(data, '..', 'again')]);
+  const memo = ['-p', 'decision-memo', '-m', 'offline/builder', '--approve', 'propose'];
+  const run = ['run', brief, ...memo, '--no-preflight', '-o', join(folder, 'again')];
+  const waits = await runDialectic(run, { env });
   expect(waits.code, waits.stderr).toBe(0);
   expect(waits.stdout).toMatch(/Go on with: dialectic approve /);
 }, 120_000);
