@@ -235,6 +235,7 @@ test('a debate that its budget stops is told of, and nothing is judged', async (
     ...JUDGE,
     '--budget',
     '0.000001',
+    '--yes',
     '-o',
     'poor',
     '--json',
