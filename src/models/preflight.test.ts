@@ -88,7 +88,7 @@ test('a silent server is refused after a limit of time', async () => {
   const config = configOf(silent.url);
   const thrown = preflightModels(['lab/gpt-good'], config, { listMs: 50 });
   await expect(thrown).rejects.toMatchObject({
-    code: 'provider_timeout',
+    code: 'provider_unreachable',
     message: expect.stringContaining(`at ${silent.url}/v1 within 0.05 s`),
   });
 });

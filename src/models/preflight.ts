@@ -22,7 +22,7 @@ export type ModelCheck = {
 /** How the questions are sent, and how long a list and a short call may take. */
 type Asking = { readonly send: SendHttp; readonly listMs: number; readonly callMs: number };
 
-const ASKING: Asking = { send: sendHttp, listMs: 4_000, callMs: 5_000 };
+const ASKING: Asking = { send: sendHttp, listMs: 3_000, callMs: 5_000 };
 /** The least that OpenAI accepts as a limit. */
 const CALL_TOKENS = 16;
 
@@ -160,8 +160,13 @@ function judge(
   );
 }
 
-const nameModel = (model: string, { code, message, details }: DialecticError): DialecticError =>
-  new DialecticError(code, `${model}: ${message}`, { details: { ...details, model } });
+/** Nothing is tried again by itself here, as the advice for the codes of a running call has it. */
+function nameModel(model: string, { code, message, details }: DialecticError): DialecticError {
+  const isLater = code === 'provider_unavailable';
+  const told = `${model}: ${message}${isLater ? ' Try later, or name another model with -m.' : ''}`;
+  const named = code === 'provider_timeout' ? 'provider_unreachable' : code;
+  return new DialecticError(named, told, { details: { ...details, model } });
+}
 
 /** One error that names every model which cannot be used. */
 function joinProblems(problems: readonly DialecticError[]): DialecticError {
