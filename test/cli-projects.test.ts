@@ -75,12 +75,14 @@ test('two sessions of one project: domain, overlays and stop reach prompts and l
   const own = prompts.filter((prompt) => prompt.includes('- Count the visitors on Saturdays.'));
   expect(own.length).toBe(1);
   const [one, two] = [first, second].map(({ stdout }) => JSON.parse(stdout).session as string);
+  const lineOf = (id: string): RegExp =>
+    new RegExp(`^  ${id.slice(-8)}  stopped after clarify  just now +decision-memo · .* calls$`);
   const { stdout } = await dialectic('list');
   const lines = stdout.trimEnd().split('\n');
   expect(lines).toEqual([
-    expect.stringMatching(/^Library \(project [0-9a-f-]{36}\)$/),
-    expect.stringContaining(`  ${two}  stopped after clarify decision-memo`),
-    expect.stringContaining(`  ${one}  stopped after clarify decision-memo`),
+    expect.stringMatching(/^Library \(project [0-9a-f]{8}\)$/),
+    expect.stringMatching(lineOf(two!)),
+    expect.stringMatching(lineOf(one!)),
   ]);
   const resumed = await dialectic('resume', one!, '-o', 'out', '--json');
   expect(resumed.code, resumed.stderr).toBe(0);

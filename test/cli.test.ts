@@ -66,7 +66,17 @@ test('run, list, show, choose and export go together', async () => {
   expect(result).toMatchObject({ chosen: { by: 'ballots' }, vote: { cast: 2, read: 2 } });
   const shown = await dialectic('show', '--data', data);
   expect(shown.stdout).toContain(result.chosen.text);
-  expect(shown.stdout).toContain('- Points: ');
+  expect(shown.stdout).toContain('In all: 10 calls');
+  expect(shown.stdout).not.toContain('- Points: ');
+  expect((await dialectic('show', '--all', '--data', data)).stdout).toContain('- Points: ');
+  const memo = result.documents.at(-1);
+  const printed = await dialectic('show', `${memo.key}@${memo.lane}`, '--data', data);
+  expect(printed.stdout.trim()).toBe((await readFile(memo.path, 'utf8')).trim());
+  const opened = await dialectic('open', memo.shortId, '--with', 'true', '--data', data);
+  expect(opened).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Opened .* with true\.$/m),
+  });
   const list = await dialectic('list', '--data', data, '--json');
   expect(JSON.parse(list.stdout)).toMatchObject([{ id: result.session, status: 'completed' }]);
   const other = result.chosen.lane === 1 ? '2' : '1';

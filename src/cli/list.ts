@@ -1,16 +1,13 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
-import { DialecticError } from '../errors/errors.ts';
-import { describeVote } from '../session/choice-text.ts';
+import { now } from '../platform/clock.ts';
+import { shortId } from '../session/name-document.ts';
+import { describeAge } from './describe-age.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
-import { showPath } from './plan-folder.ts';
-import { describeDegraded } from './run.ts';
-import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
 
-type Options = { data?: string; json?: boolean; out?: string; all?: boolean };
+type Options = { data?: string; json?: boolean; all?: boolean };
 
 /** `dialectic list`: the sessions of the store. */
 export function listCommand(): Command {
@@ -27,7 +24,7 @@ export function listCommand(): Command {
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
           describeProject(own[0]!),
-          ...own.map(describeSession),
+          ...describeSessions(own),
         ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
         printResult(options.json === true, sessions, [
@@ -40,52 +37,21 @@ export function listCommand(): Command {
 }
 
 const describeProject = ({ project, projectId, archived }: SessionInfo): string =>
-  `${project} (project ${projectId}${archived ? ', archived' : ''})`;
+  `${project} (project ${shortId(projectId)}${archived ? ', archived' : ''})`;
 
-function describeSession(session: SessionInfo): string {
-  const { id, process, models, calls } = session;
-  const state = session.standing.padEnd(16);
-  const dated = session.ahead ? ` · dated ${session.createdAt}, after now` : '';
-  return `  ${id}  ${state} ${process} · ${models.join(', ')} · ${calls} calls${dated}`;
-}
-
-/** `dialectic show` and `dialectic export`: one session, and its folder where one is named. */
-export function showCommand(verb: 'show' | 'export'): Command {
-  const command = new Command(verb)
-    .description(verb === 'show' ? 'show a session' : "write a session's folder")
-    .argument('[session]', 'its id or the end of it (default: the newest)')
-    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
-    .option('--json', 'print the result as JSON');
-  if (verb === 'export') {
-    command.option('-o, --out <dir>', "another folder (default: the session's own)");
-  }
-  return command.action((session: string | undefined, options: Options) =>
-    withDialectic(options.data, async (dialectic) => {
-      const { id, folder } = await findSession(dialectic, session);
-      const out = verb === 'export' ? requireOut(id, options.out ?? folder) : undefined;
-      const result = await dialectic.export(id, out);
-      const notices = await dialectic.notices();
-      const own = notices.filter((notice) => notice.topic === `session/${id}`);
-      printResult(options.json === true, { ...result, notices: own }, [
-        `${id} ${result.standing}: ${result.calls} calls, ${result.documents.length} documents`,
-        ...result.documents.map(
-          (document) =>
-            `  ${document.shortId}  ${document.name} v${document.version} · ${document.model}`,
-        ),
-        ...(result.chosen ? [result.chosen.text] : []),
-        ...(result.vote && result.chosen ? describeVote(result.vote) : []),
-        ...describeDegraded(result),
-        ...own.map((notice) => `! ${notice.message}`),
-        ...(out === undefined ? [] : [`Written to ${showPath(resolve(out))}`]),
-        ...mentionNotices(notices),
-      ]);
-    }),
-  );
-}
-
-/** Where an export goes: a session that was started without a folder has none of its own. */
-function requireOut(id: string, out: string | null): string {
-  if (out !== null) return out;
-  const message = `Session ${id} has no folder yet; name one: dialectic export ${id} -o DIR`;
-  throw new DialecticError('usage_invalid', message);
+/** Id, state and age in columns; then what it is. */
+function describeSessions(sessions: readonly SessionInfo[]): string[] {
+  const rows = sessions.map((session) => {
+    const { createdAt, ahead } = session;
+    const age = ahead ? `dated ${createdAt}, after now` : describeAge(new Date(createdAt), now());
+    return { session, standing: session.standing, age };
+  });
+  const width = (column: 'standing' | 'age'): number =>
+    Math.max(...rows.map((row) => row[column].length));
+  const [standingWidth, ageWidth] = [width('standing'), width('age')];
+  return rows.map(({ session: { id, process, models, calls }, standing, age }) => {
+    const what = `${process} · ${models.join(', ')} · ${calls} calls`;
+    const state = `${standing.padEnd(standingWidth)}  ${age.padEnd(ageWidth)}`;
+    return `  ${shortId(id)}  ${state}  ${what}`;
+  });
 }

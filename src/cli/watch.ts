@@ -44,6 +44,7 @@ async function watch(
   if (stop.signal.aborted) return tell(`The run goes on. Look again with: dialectic watch ${id}`);
   // Workers write no folder: who watched the run to its end gets what they wrote.
   const result = await dialectic.updateFolder(id);
+  // Read from the log to its end, and still not at rest: this process holds the store alone.
   if (result.status === 'running' && result.gates.length === 0) {
     return tell(`No process works on this session now. Go on with: dialectic resume ${id}`);
   }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { demoCommand } from '../../src/cli/demo.ts';
 import { evalCommand } from '../../src/cli/eval.ts';
-import { showCommand } from '../../src/cli/list.ts';
+import { exportCommand } from '../../src/cli/export.ts';
 import { recipeCommand } from '../../src/cli/recipe.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { emptyDirectory, temporaryFolder } from '../stores.ts';
@@ -63,7 +63,7 @@ test('a session is exported again over its own folder, and over no other', async
   const out = join(folder, 'out');
   await run(out, '--project', 'sundays');
   const exportTo = (where: string): Promise<unknown> =>
-    call(showCommand('export'), '--data', data, '-o', where);
+    call(exportCommand(), '--data', data, '-o', where);
   await exportTo(out);
   await expect(run(out)).rejects.toMatchObject(occupied);
   await run(out, '--project', 'sundays');

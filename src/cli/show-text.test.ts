@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { processOf, stage, step } from '../../test/recipes/build.ts';
+import type { RunResult } from '../session/summary.ts';
+import { describeSession, type Shown } from './show-text.ts';
+
+const keys = Array.from({ length: 12 }, (_, at) => `part_${at}`);
+const steps = [...keys, 'header'].map((key) =>
+  step(key, 'EXECUTE', 'all_to_one', key, ['seed:draft/']),
+);
+const process = processOf('memo', [stage('draft', steps), stage('later', [])]);
+const models = ['a/one', 'b/two'];
+const documents = models.flatMap((model, at) =>
+  [...keys, 'header'].map((key) => ({
+    ...{ id: `0-${at}-${key}`, shortId: key, name: key, stage: 'draft', key, model },
+    ...{ lane: at + 1, version: 1, costUsd: 0.5, degraded: false, dataPath: `${key}.json` },
+    path: key === 'header' ? null : `draft/${key}.md`,
+  })),
+);
+const shown = {
+  info: {
+    ...{ id: 'session', project: 'Sundays', iteration: 2, createdAt: '2026-03-08T11:00:00Z' },
+  },
+  view: {
+    process,
+    lanes: models.map((model, at) => ({ id: model, ordinal: at + 1, model })),
+    iteration: 2,
+  },
+  result: {
+    ...({ standing: 'paused (budget)', calls: 26 } as RunResult),
+    documents,
+    usage: { inputTokens: 9_000, outputTokens: 1_000, costUsd: 13 } as RunResult['usage'],
+  },
+  costs: { byStage: [{ stage: 'draft', calls: 26, usd: 13, tokens: 1 }], unknownPrices: [] },
+  budgetUsd: 15,
+  now: new Date('2026-03-08T12:00:00Z'),
+} as unknown as Shown;
+
+test('a stage takes ten lines at most, whatever it wrote, with its money', () => {
+  const lines = describeSession(shown, false);
+  expect(lines.slice(0, 5)).toEqual([
+    'Sundays · memo · pass 2 · paused (budget)',
+    'session session · started 1 h ago',
+    '1 a/one · 2 b/two',
+    'draft · 26 calls · $13.00',
+    '  Anything · 1 2',
+  ]);
+  expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(9);
+  expect(lines.slice(-3)).toEqual([
+    '  and 4 more: dialectic show --all',
+    'later · not begun',
+    'In all: 26 calls · 10,000 tokens · $13.00 of $15.00',
+  ]);
+});
+
+test('--all lists every document, with id, name, author, cost and path', () => {
+  const lines = describeSession(shown, true);
+  expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(26);
+  expect(lines).toContain('  1-header  header@2  Anything v1 · b/two · $0.5000 · header.json');
+});

@@ -1,0 +1,88 @@
+import type { CostReport, SessionInfo } from '../api/data.ts';
+import { describeDocument } from '../recipe/contract.ts';
+import type { Stage } from '../recipe/types.ts';
+import { shortId } from '../session/name-document.ts';
+import type { SessionView } from '../session/read.ts';
+import type { RunResult } from '../session/summary.ts';
+import { describeAge } from './describe-age.ts';
+
+/** Everything that `show` tells of a session. */
+export type Shown = {
+  readonly info: SessionInfo;
+  readonly view: Pick<SessionView, 'process' | 'lanes' | 'iteration'>;
+  readonly result: RunResult;
+  readonly costs: Pick<CostReport, 'byStage' | 'unknownPrices'>;
+  /** The most that it may spend, in dollars; null = no cap. */
+  readonly budgetUsd: number | null;
+  readonly now: Date;
+};
+
+type ShownDocument = RunResult['documents'][number];
+
+/** A stage takes ten lines with its own and the one that says how many are left out. */
+const MOST_TITLES = 8;
+
+/** A session at a glance: what it is, each stage with its documents and money, the sum. */
+export function describeSession(shown: Shown, all: boolean): string[] {
+  const { info, view } = shown;
+  const pass = info.iteration > 1 ? ` · pass ${info.iteration}` : '';
+  const age = describeAge(new Date(info.createdAt), shown.now);
+  return [
+    `${info.project} · ${view.process.name}${pass} · ${shown.result.standing}`,
+    `session ${info.id} · started ${age}`,
+    view.lanes.map(({ ordinal, model }) => `${ordinal} ${model}`).join(' · '),
+    ...view.process.stages.flatMap((stage) => describeStage(shown, stage, all)),
+    describeSum(shown),
+  ];
+}
+
+function describeStage(shown: Shown, stage: Stage, all: boolean): string[] {
+  const documents = shown.result.documents.filter((one) => one.stage === stage.key);
+  const cost = shown.costs.byStage.find((one) => one.stage === stage.key);
+  if (documents.length === 0 && !cost) return [`${stage.name} · not begun`];
+  const calls = cost?.calls ?? 0;
+  const head = `${stage.name} · ${count(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
+  return [head, ...(all ? listAll(stage, documents) : listTitles(stage, documents))];
+}
+
+/** The documents that people read, each once, with the numbers of those who wrote one. */
+function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[] {
+  const read = documents.filter(({ path }) => path !== null);
+  const titles = [...Map.groupBy(read, ({ key }) => key)].map(([key, own]) => {
+    const lanes = [...new Set(own.map(({ lane }) => lane))].toSorted((a, b) => a - b);
+    return `  ${titleOf(stage, key)} · ${lanes.join(' ')}`;
+  });
+  const shown = titles.slice(0, MOST_TITLES);
+  const rest = titles.length - shown.length;
+  return rest > 0 ? [...shown, `  and ${rest} more: dialectic show --all`] : shown;
+}
+
+/** Every document, those that only other steps read included. */
+const listAll = (stage: Stage, documents: readonly ShownDocument[]): string[] =>
+  documents.map((one) => {
+    const { id, key, lane, version, model, costUsd, path, dataPath } = one;
+    const cost = costUsd === null ? 'price unknown' : dollars(costUsd);
+    const what = `${titleOf(stage, key)} v${version} · ${model} · ${cost} · ${path ?? dataPath}`;
+    return `  ${shortId(id)}  ${key}@${lane}  ${what}`;
+  });
+
+function titleOf(stage: Stage, key: string): string {
+  const step = stage.steps.find(({ output }) => output.documentKey === key);
+  return step ? describeDocument(stage, step).title : key;
+}
+
+function describeSum(shown: Shown): string {
+  const { calls, usage } = shown.result;
+  const tokens = (usage.inputTokens + usage.outputTokens).toLocaleString('en');
+  const cap = shown.budgetUsd === null ? '' : ` of ${dollars(shown.budgetUsd)}`;
+  const spent = usage.costUsd === null ? 'price unknown' : dollars(usage.costUsd);
+  return `In all: ${count(calls, 'call')} · ${tokens} tokens · ${spent}${cap}`;
+}
+
+const describeCost = ({ costs }: Shown, usd: number): string =>
+  usd === 0 && costs.unknownPrices.length > 0 ? 'price unknown' : dollars(usd);
+
+const dollars = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
+
+const count = (n: number, noun: string): string =>
+  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,87 @@
+import { Command } from 'commander';
+import type { SessionInfo } from '../api/data.ts';
+import type { Dialectic } from '../api/dialectic.ts';
+import { toDialecticError } from '../errors/errors.ts';
+import { now } from '../platform/clock.ts';
+import { describeVote } from '../session/choice-text.ts';
+import { describeNext } from './next-step.ts';
+import { mentionNotices } from './notices.ts';
+import { printResult } from './output.ts';
+import { describeDegraded } from './run.ts';
+import { findSession } from './sessions.ts';
+import { describeSession } from './show-text.ts';
+import { withDialectic } from './store.ts';
+
+type Options = { data?: string; json?: boolean; all?: boolean; session?: string };
+
+/** `dialectic show`: a session at a glance, or one of its documents. */
+export function showCommand(): Command {
+  return new Command('show')
+    .description('show a session stage by stage, or print one of its documents')
+    .argument(
+      '[session or document]',
+      'an id or the end of it; or key, title or path of a document',
+    )
+    .option('-s, --session <id>', "the document's session (default: the newest)")
+    .option('--all', 'every document, with those that only other steps read, and the whole vote')
+    .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+    .option('--json', 'print the result as JSON')
+    .action((wanted: string | undefined, options: Options) =>
+      withDialectic(options.data, async (dialectic) => {
+        const { session, document } = await findShown(dialectic, wanted, options);
+        if (document === undefined) return showSession(dialectic, session, options);
+        const page = await dialectic.page(session.id, document);
+        printResult(options.json === true, { session: session.id, ...page }, [page.text.trimEnd()]);
+      }),
+    );
+}
+
+/** What a person means: a session, or else a document of the one that -s names or of the newest. */
+export async function findShown(
+  dialectic: Dialectic,
+  wanted: string | undefined,
+  { session: named }: Options,
+): Promise<{ readonly session: SessionInfo; readonly document?: string }> {
+  if (wanted === undefined || named !== undefined) {
+    const session = await findSession(dialectic, named);
+    return wanted === undefined ? { session } : { session, document: wanted };
+  }
+  try {
+    return { session: await dialectic.find(wanted) };
+  } catch (thrown) {
+    if (toDialecticError(thrown).code !== 'not_found') throw thrown;
+    return { session: await findSession(dialectic, undefined), document: wanted };
+  }
+}
+
+async function showSession(
+  dialectic: Dialectic,
+  info: SessionInfo,
+  { json = false, all = false }: Options,
+): Promise<void> {
+  const { id } = info;
+  const result = await dialectic.result(id);
+  const notices = await dialectic.notices();
+  const own = notices.filter((notice) => notice.topic === `session/${id}`);
+  if (json) return printResult(true, { ...result, notices: own }, []);
+  const { budgets } = await dialectic.wallet.balance();
+  const cap = budgets.find(({ ownerId, currency }) => ownerId === id && currency === 'USD');
+  const shown = {
+    info,
+    view: await dialectic.session(id),
+    result,
+    costs: await dialectic.costs(id),
+    budgetUsd: cap ? cap.amount / 1e6 : null,
+    now: now(),
+  };
+  printResult(false, null, [
+    ...describeSession(shown, all),
+    ...(result.chosen ? [result.chosen.text] : []),
+    ...(all && result.vote && result.chosen ? describeVote(result.vote) : []),
+    ...describeDegraded(result),
+    ...own.map((notice) => `! ${notice.message}`),
+    ...mentionNotices(notices),
+    ...(result.documents.length > 0 ? ['Read one with: dialectic show DOCUMENT@PARTICIPANT'] : []),
+    ...describeNext(result),
+  ]);
+}
