@@ -4,12 +4,15 @@ import { temporaryFolder } from '../../test/stores.ts';
 import { carryArguments } from './carry-arguments.ts';
 
 const { signal } = new AbortController();
+const { signal: cutOff } = new AbortController();
 const here = process.cwd();
 
 test('paths are those of the caller, and the signal stays behind', async () => {
-  expect(await carryArguments('work', ['id', { out: 'plan', concurrency: 2, signal }])).toEqual({
+  expect(
+    await carryArguments('work', ['id', { out: 'plan', concurrency: 2, signal, cutOff }]),
+  ).toEqual({
     args: ['id', { out: join(here, 'plan'), concurrency: 2 }],
-    signal,
+    signals: { signal, cutOff },
   });
   expect(await carryArguments('export', ['id', 'plan'])).toMatchObject({
     args: ['id', join(here, 'plan')],

@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
 import { findRecipe } from '../catalogue/recipe-folders.ts';
-import { METHODS, type MethodName } from './methods.ts';
+import type { Signals } from '../transport/messages.ts';
+import type { MethodName } from './methods.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Arguments as another process can take them, and the signal that stays behind. */
+/** Arguments as another process can take them, and the signals that stay behind. */
 export type CarriedArguments = {
   readonly args: readonly unknown[];
-  readonly signal: AbortSignal | undefined;
+  readonly signals: Signals;
 };
 
 /**
  * Prepares the arguments of a call for a process with another current folder: paths become absolute,
- * and the caller's signal is taken out, which the transport carries by a message of its own.
+ * and the caller's signals are taken out, which the transport carries by messages of their own.
  */
 export async function carryArguments(
   method: MethodName,
@@ -21,16 +22,17 @@ export async function carryArguments(
   const args = given.slice(0, given.findLastIndex((one) => one !== undefined) + 1);
   const isFolder = method === 'export' || method === 'updateFolder';
   if (isFolder && typeof args[1] === 'string') args[1] = resolve(args[1]);
-  const { signalAt } = METHODS[method];
-  let signal: AbortSignal | undefined;
+  const signals: Record<string, AbortSignal> = {};
   for (const [at, value] of args.entries()) {
     if (!isOptions(value)) continue;
-    // A signal of which the other process cannot hear: it lets the calls finish.
-    const { signal: own, cutOff: _, ...options } = value;
-    if (at === signalAt && own instanceof AbortSignal) signal = own;
-    args[at] = at === signalAt ? await absolute(options) : await absolute(value);
+    const options: Record<string, unknown> = {};
+    for (const [name, option] of Object.entries(value)) {
+      if (option instanceof AbortSignal) signals[name] = option;
+      else options[name] = option;
+    }
+    args[at] = await absolute(options);
   }
-  return { args, signal };
+  return { args, signals };
 }
 
 /** A recipe that is not shipped is a folder. */

@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import type { Request } from '../transport/messages.ts';
+import type { Request, Signals } from '../transport/messages.ts';
 import type { Dialectic } from './dialectic.ts';
 import { isMethodName, METHODS, type MethodName } from './methods.ts';
 
@@ -12,15 +12,15 @@ type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Answered
  */
 export function dispatch(
   dialectic: Dialectic,
-  { method, args }: Request,
-  signal: AbortSignal,
+  { method, args }: Pick<Request, 'method' | 'args'>,
+  signals: Signals,
 ): Answered {
   if (!isMethodName(method)) {
     throw new DialecticError('usage_invalid', `The API has no method ${method}.`);
   }
   const { signalAt } = METHODS[method];
   const given = [...args];
-  if (signalAt !== null) given[signalAt] = { ...Object(given[signalAt]), signal };
+  if (signalAt !== null) given[signalAt] = { ...Object(given[signalAt]), ...signals };
   return invoke(dialectic, method, given);
 }
 

@@ -16,11 +16,11 @@ export async function meetHolder(address: string): Promise<Greeting | undefined>
 /** The way to a store that another process holds, which answers at this address. */
 export function overSocket(address: string): Transport {
   async function* ask(method: MethodName, given: readonly unknown[]) {
-    const { args, signal } = await carryArguments(method, given);
+    const { args, signals } = await carryArguments(method, given);
     const connection = await reach(address);
     if (!connection) throw gone();
     try {
-      yield* converse(connection, { method, args }, signal);
+      yield* converse(connection, { method, args }, signals);
     } catch (thrown) {
       throw explainConfiguration(thrown, connection.greeting.pid);
     }

@@ -36,7 +36,7 @@ export async function shareStore(
 }
 
 async function listen(directory: string, greeting: Greeting, dialectic: Dialectic) {
-  const answer: Answer = (request, signal) => dispatch(dialectic, request, signal);
+  const answer: Answer = (request, signals) => dispatch(dialectic, request, signals);
   try {
     return await SocketServer.listen(prepareAddress(directory), greeting, answer);
   } catch {

@@ -29,7 +29,7 @@ export type WorkOptions = WatchOptions & {
    * what they have written by then is kept.
    */
   readonly finishCalls?: boolean | undefined;
-  /** Cuts calls off that are waited for; within this process alone. */
+  /** Cuts calls off that are waited for. */
   readonly cutOff?: AbortSignal | undefined;
 };
 

@@ -12,10 +12,15 @@ export type Greeting = {
 export type Request = {
   readonly method: string;
   readonly args: readonly unknown[];
+  /** The options that are signals of the caller; they stay behind, and are told of by messages. */
+  readonly signals: readonly string[];
 };
 
-/** What the caller may send while the request is under way: its signal was aborted. */
-export type Abort = { readonly abort: true };
+/** What the caller may send while the request is under way: a signal of its was aborted. */
+export type Abort = { readonly abort: string };
+
+/** The signals of a caller by the names of their options. */
+export type Signals = Readonly<Record<string, AbortSignal>>;
 
 /**
  * What comes back: the value of a call; or the events of a stream and its end; or an error. A holder

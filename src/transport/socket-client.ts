@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { withTimeout } from '../platform/clock.ts';
 import { unpackError } from './carried-error.ts';
 import { readJsonLines, sendJsonLine } from './json-lines.ts';
-import type { Abort, Greeting, Reply, Request } from './messages.ts';
+import type { Abort, Greeting, Reply, Request, Signals } from './messages.ts';
 
 /** A connection whose other end has said who it is. */
 export type Connection = {
@@ -47,15 +47,17 @@ const silent = (address: string): DialecticError =>
  */
 export async function* converse(
   { socket, messages, greeting }: Connection,
-  request: Request,
-  signal?: AbortSignal,
+  request: Omit<Request, 'signals'>,
+  signals: Signals = {},
 ): AsyncGenerator<Extract<Reply, { kind: 'value' | 'event' }>, void, void> {
-  const abort: Abort = { abort: true };
-  const onAbort = (): void => void sendJsonLine(socket, abort);
+  const over = new AbortController();
   try {
-    await sendJsonLine(socket, request);
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort, { once: true });
+    await sendJsonLine(socket, { ...request, signals: Object.keys(signals) } satisfies Request);
+    for (const [name, signal] of Object.entries(signals)) {
+      const abort = (): void => void sendJsonLine(socket, { abort: name } satisfies Abort);
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+    }
     for (;;) {
       const reply = await readReply(messages, greeting.pid);
       if (reply.kind === 'end') return;
@@ -65,7 +67,7 @@ export async function* converse(
       if (reply.kind === 'value') return;
     }
   } finally {
-    signal?.removeEventListener('abort', onAbort);
+    over.abort();
     socket.destroy();
   }
 }

@@ -3,12 +3,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { DialecticError } from '../errors/errors.ts';
 import { packError } from './carried-error.ts';
 import { readJsonLines, sendJsonLine } from './json-lines.ts';
-import type { Greeting, Reply, Request } from './messages.ts';
+import type { Abort, Greeting, Reply, Request, Signals } from './messages.ts';
 
-/** Carries a request out; the signal aborts when the caller aborts its own, or is gone. */
+/** Carries a request out; its signals abort when the caller aborts its own, or is gone. */
 export type Answer = (
   request: Request,
-  signal: AbortSignal,
+  signals: Signals,
 ) => Promise<unknown> | AsyncGenerator<unknown, void, void>;
 
 /** Answers the requests of other processes on a socket, one request for each connection. */
@@ -85,13 +85,12 @@ export class SocketServer {
     request: unknown,
     messages: AsyncGenerator<unknown, void, void>,
   ): Promise<void> {
-    const caller = new AbortController();
-    void hearAbort(messages, caller);
     const closing = this.#closing.signal;
     const send = (reply: Reply): Promise<boolean> => sendJsonLine(socket, reply, closing);
     if (closing.aborted) return void (await send({ kind: 'closing' }));
     try {
-      const answered = this.#answer(parseRequest(request), caller.signal);
+      const asked = parseRequest(request);
+      const answered = this.#answer(asked, hearSignals(asked.signals, messages));
       if (!(Symbol.asyncIterator in answered)) {
         return void (await send({ kind: 'value', value: await answered }));
       }
@@ -104,24 +103,29 @@ export class SocketServer {
   }
 }
 
-/** Aborts when the caller says so, and when its connection ends. */
-async function hearAbort(
+/** Signals that abort when the caller says so, and all of them when its connection ends. */
+function hearSignals(
+  names: readonly string[],
   messages: AsyncGenerator<unknown, void, void>,
-  caller: AbortController,
-): Promise<void> {
-  try {
-    for (;;) {
-      const { done } = await messages.next();
-      caller.abort();
-      if (done) return;
+): Signals {
+  const controllers = new Map(names.map((name) => [name, new AbortController()]));
+  const hear = async (): Promise<void> => {
+    try {
+      for await (const { abort } of messages as AsyncIterable<Abort>)
+        controllers.get(abort)?.abort();
+    } finally {
+      for (const controller of controllers.values()) controller.abort();
     }
-  } catch {
-    caller.abort();
-  }
+  };
+  hear().catch(() => {}); // a broken connection has aborted them as well
+  return Object.fromEntries([...controllers].map(([name, { signal }]) => [name, signal]));
 }
 
 function parseRequest(value: unknown): Request {
-  const { method, args }: Partial<Record<keyof Request, unknown>> = Object(value);
-  if (typeof method === 'string' && Array.isArray(args)) return { method, args };
-  throw new DialecticError('usage_invalid', 'A request needs a method and its args.');
+  const { method, args, signals }: Partial<Record<keyof Request, unknown>> = Object(value);
+  if (typeof method === 'string' && Array.isArray(args) && Array.isArray(signals)) {
+    // Also where the caller has none: it stands for the connection itself.
+    return { method, args, signals: ['signal', ...signals.map(String)] };
+  }
+  throw new DialecticError('usage_invalid', 'A request needs a method, its args and signals.');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { afterTheFile, temporaryFolder } from '../../test/stores.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { Request } from './messages.ts';
+import type { Signals } from './messages.ts';
 import { findAddress, prepareAddress, removeAddress } from './socket-address.ts';
 import { converse, openConnection } from './socket-client.ts';
 import { type Answer, SocketServer } from './socket-server.ts';
@@ -17,9 +17,9 @@ async function serve(answer: Answer) {
   const address = join(await temporaryFolder(), 'api');
   const server = await SocketServer.listen(address, greeting, answer);
   afterTheFile(() => server.close());
-  async function* ask(signal?: AbortSignal, request: Request = { method: 'm', args: [] }) {
+  async function* ask(signals: Signals = {}, method = 'm') {
     const connection = await openConnection(address);
-    yield* converse(connection!, request, signal);
+    yield* converse(connection!, { method, args: [] }, signals);
   }
   return { server, address, ask };
 }
@@ -38,7 +38,7 @@ test('an error arrives with its code, message and details, a bug with its place'
   });
   const refused = { code: 'model_unknown', message: 'There is no model x.', ...failing };
   await expect(gather(ask())).rejects.toMatchObject(refused);
-  const bug = gather(ask(undefined, { method: 'bug', args: [] }));
+  const bug = gather(ask({}, 'bug'));
   await expect(bug).rejects.toMatchObject({
     code: 'internal_error',
     cause: { stack: expect.stringContaining('socket.test.ts') },
@@ -64,19 +64,23 @@ test('a reader that takes its time holds the sender up', async () => {
   expect(sent).toBe(100);
 });
 
-test('an aborted signal and a left loop reach the other end', async () => {
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+
+test('aborted signals and a left loop reach the other end', async () => {
   const heard: string[] = [];
-  const { ask, server } = await serve(async function* (_request, signal) {
+  const { ask, server } = await serve(async function* (_request, { signal, cutOff }) {
     yield 'begun';
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await aborted(signal!);
     heard.push('aborted');
     yield 'last words';
+    if (cutOff) await aborted(cutOff);
   });
-  const stop = new AbortController();
+  const [stop, cut] = [new AbortController(), new AbortController()];
   const events: unknown[] = [];
-  for await (const reply of ask(stop.signal)) {
+  for await (const reply of ask({ signal: stop.signal, cutOff: cut.signal })) {
     events.push(reply);
-    stop.abort();
+    (stop.signal.aborted ? cut : stop).abort();
   }
   expect(events).toMatchObject([{ event: 'begun' }, { event: 'last words' }]);
   for await (const reply of ask()) if (reply.kind === 'event') break;
