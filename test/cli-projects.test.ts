@@ -76,7 +76,9 @@ test('two sessions of one project: domain, overlays and stop reach prompts and l
   expect(own.length).toBe(1);
   const [one, two] = [first, second].map(({ stdout }) => JSON.parse(stdout).session as string);
   const lineOf = (id: string): RegExp =>
-    new RegExp(`^  ${id.slice(-8)}  stopped after clarify  just now +decision-memo · .* calls$`);
+    new RegExp(
+      `^  ${id.slice(-8)}  stopped after clarify  (just now|\\d+ min ago) +decision-memo · .* calls$`,
+    );
   const { stdout } = await dialectic('list');
   const lines = stdout.trimEnd().split('\n');
   expect(lines).toEqual([

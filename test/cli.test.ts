@@ -69,7 +69,7 @@ test('run, list, show, choose and export go together', async () => {
   expect(shown.stdout).toContain('In all: 10 calls');
   expect(shown.stdout).not.toContain('- Points: ');
   expect((await dialectic('show', '--all', '--data', data)).stdout).toContain('- Points: ');
-  const memo = result.documents.at(-1);
+  const memo = result.documents.findLast(({ path }: { path: string | null }) => path !== null);
   const printed = await dialectic('show', `${memo.key}@${memo.lane}`, '--data', data);
   expect(printed.stdout.trim()).toBe((await readFile(memo.path, 'utf8')).trim());
   const opened = await dialectic('open', memo.shortId, '--with', 'true', '--data', data);

@@ -54,13 +54,8 @@ import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
 import type { OpenedStore, Store } from './store.ts';
 import { Wallet } from './wallet.ts';
-import {
-  type WorkEvent,
-  type WorkOnAllOptions,
-  type WorkOptions,
-  workOnAll,
-  workOnRun,
-} from './work-on-run.ts';
+import { type WorkerEvent, type WorkOnAllOptions, workOnAll } from './work-on-all.ts';
+import { type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
 
 /**
  * An open store and everything that can be done with its runs, whichever process holds it. Methods
@@ -147,7 +142,7 @@ export class LocalDialectic {
   }
 
   /** Works on every session of the store, those of other processes included, until the signal. */
-  workOnAll(options: WorkOnAllOptions): Promise<void> {
+  workOnAll(options: WorkOnAllOptions): AsyncGenerator<WorkerEvent, void, void> {
     return workOnAll(this.#store, options);
   }
 

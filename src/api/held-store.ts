@@ -22,9 +22,7 @@ export class HeldStore implements Transport {
       try {
         return await transport.call(method, args);
       } catch (thrown) {
-        // What lasts until its signal can be begun once more, whatever became of it.
-        const isRepeatable = wasLeft(thrown) || METHODS[method].signalAt !== null;
-        if (!isOver(thrown) || !isRepeatable) throw thrown;
+        if (!wasLeft(thrown)) throw thrown;
         this.#replace(transport);
       }
     }
@@ -47,7 +45,7 @@ export class HeldStore implements Transport {
         }
         return;
       } catch (thrown) {
-        if (!isOver(thrown) || METHODS[method].kind !== 'follow') throw thrown;
+        if (!isOver(thrown) || !canGoOn(method)) throw thrown;
         yield { kind: 'store-away', message: thrown.message };
         isAway = true;
         this.#replace(transport);
@@ -70,6 +68,10 @@ export class HeldStore implements Transport {
 
 const isOver = (thrown: unknown): thrown is DialecticError =>
   thrown instanceof DialecticError && thrown.code === 'holder_ended';
+
+/** What follows a session goes on after its cursor; work on all sessions has no place to go on from. */
+const canGoOn = (method: MethodName): boolean =>
+  METHODS[method].kind === 'follow' || method === 'workOnAll';
 
 const wasLeft = (thrown: unknown): boolean =>
   isOver(thrown) && thrown.details['outcome'] === 'not carried out';

@@ -53,7 +53,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   models: CALL,
   evaluate: { kind: 'stream', signalAt: null },
   events: CALL,
-  workOnAll: { kind: 'call', signalAt: 0 },
+  workOnAll: { kind: 'stream', signalAt: 0 },
   list: CALL,
   find: CALL,
   session: CALL,

@@ -1,13 +1,13 @@
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
-import { Worker } from '../jobs/worker.ts';
+import { Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { takeFolder, updateFolder } from '../session/write-folder.ts';
 import { type FolderEvent, FolderOfRun } from './folder-of-run.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
-import { requireOpen, type Store } from './store.ts';
+import type { Store } from './store.ts';
 
 /** What the process that works on a run hears beside its events. */
 export type WorkEvent =
@@ -38,10 +38,10 @@ const LONGEST_CALL_MS = 3_600_000;
 const NEVER = new AbortController().signal;
 
 /** A worker for one session, or for all of the store where none is named. */
-function createWorker(
-  { database, tenantId, models: config, jobs: settings, log }: Store,
+export function createWorker(
+  { database, models: config, jobs: settings, log }: Store,
   concurrency: number,
-  sessionId?: string,
+  more: Pick<WorkerOptions, 'session' | 'onEnded'>,
 ): Worker {
   const provider = createModelProvider(config);
   return new Worker({
@@ -51,30 +51,8 @@ function createWorker(
     settings,
     limits: providerLimits(config),
     log,
-    ...(sessionId !== undefined && { session: { tenantId, sessionId } }),
+    ...more,
   });
-}
-
-export type WorkOnAllOptions = {
-  readonly signal: AbortSignal;
-  /** How many jobs run at a time; 10 where absent. */
-  readonly concurrency?: number | undefined;
-};
-
-/** Works on every session of the store until the signal, or until the store is closed. */
-export async function workOnAll(
-  store: Store,
-  { signal: caller, concurrency = 10 }: WorkOnAllOptions,
-): Promise<void> {
-  const worker = createWorker(store, concurrency);
-  await worker.start();
-  const signal = AbortSignal.any([caller, store.closing]);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await worker.stop();
-  if (!caller.aborted) requireOpen(store);
 }
 
 /** Works on a session in this process and yields what happens, until the session rests. */
@@ -88,7 +66,7 @@ export async function* workOnRun(
   const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const update = (): Promise<RunResult> => updateFolder(database, tenantId, sessionId);
   const folder = session.folder === null ? null : new FolderOfRun(update);
-  const worker = createWorker(store, concurrency, sessionId);
+  const worker = createWorker(store, concurrency, { session: { tenantId, sessionId } });
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;

@@ -11,15 +11,19 @@ const process = processOf('memo', [stage('draft', steps), stage('later', [])]);
 const models = ['a/one', 'b/two'];
 const documents = models.flatMap((model, at) =>
   [...keys, 'header'].map((key) => ({
-    ...{ id: `0-${at}-${key}`, shortId: key, name: key, stage: 'draft', key, model },
-    ...{ lane: at + 1, version: 1, costUsd: 0.5, degraded: false, dataPath: `${key}.json` },
+    id: `0-${at}-${key}`,
+    stage: 'draft',
+    key,
+    model,
+    lane: at + 1,
+    version: 1,
+    costUsd: 0.5,
+    dataPath: `${key}.json`,
     path: key === 'header' ? null : `draft/${key}.md`,
   })),
 );
 const shown = {
-  info: {
-    ...{ id: 'session', project: 'Sundays', iteration: 2, createdAt: '2026-03-08T11:00:00Z' },
-  },
+  info: { id: 'session', project: 'Sundays', iteration: 2, createdAt: '2026-03-08T11:00:00Z' },
   view: {
     process,
     lanes: models.map((model, at) => ({ id: model, ordinal: at + 1, model })),

@@ -1,7 +1,12 @@
 import { Command } from 'commander';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { WorkerEvent } from '../api/work-on-all.ts';
+import { messageOf } from '../errors/errors.ts';
 import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
+import { showRun } from './screen/show-run.ts';
 import { withModels } from './store.ts';
+import { describeJob } from './worker-text.ts';
 
 type WorkerOptions = { data?: string; concurrency: string; json?: boolean };
 
@@ -19,10 +24,43 @@ export function workerCommand(): Command {
         const onSignal = (): void => stop.abort();
         process.once('SIGTERM', onSignal).once('SIGINT', onSignal);
         tell('A worker is running. Stop it with Ctrl-C or SIGTERM.');
-        await dialectic.workOnAll({ concurrency, signal: stop.signal });
+        const { signal } = stop;
+        const show = process.stderr.isTTY
+          ? showScreens(dialectic, signal)
+          : tellJobs(dialectic, tell);
+        for await (const event of dialectic.workOnAll({ concurrency, signal })) await show(event);
         printResult(options.json === true, { stopped: true }, [
           'Stopped; unfinished jobs were handed back.',
         ]);
       });
     });
+}
+
+type Show = (event: WorkerEvent) => Promise<void>;
+
+/** A line for each document that was written, and for each job that failed. */
+function tellJobs(dialectic: Dialectic, write: (line: string) => void): Show {
+  const sessions = new Map<string, ReturnType<Dialectic['session']>>();
+  return async (event) => {
+    if (event.kind === 'store-away') return write(event.message);
+    if (event.kind === 'store-back') return write('The store is back; the worker goes on.');
+    const { session: id } = event;
+    const session = sessions.get(id) ?? dialectic.session(id);
+    sessions.set(id, session);
+    for (const line of describeJob(event, await session)) write(line);
+  };
+}
+
+/** The screen of one session at a time: of the next that a job was done for, when one rests. */
+function showScreens(dialectic: Dialectic, signal: AbortSignal): Show {
+  let shown: Promise<unknown> | undefined;
+  return async (event) => {
+    if (shown || event.kind !== 'job-ended') return;
+    const { session } = event;
+    shown = showRun(dialectic, session, dialectic.watch(session, { signal }))
+      .catch((thrown: unknown) => tell(`Cannot show session ${session}: ${messageOf(thrown)}`))
+      .finally(() => {
+        shown = undefined;
+      });
+  };
 }

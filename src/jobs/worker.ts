@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { Presence } from '../db/driver.ts';
 import { EVENTS_CHANNEL } from '../db/events.ts';
-import { messageOf } from '../errors/errors.ts';
+import { type DialecticError, messageOf, toDialecticError } from '../errors/errors.ts';
 import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
@@ -34,6 +34,15 @@ export type WorkerOptions = {
   /** Limits by concurrency key that hold over all workers, written at the start if given. */
   readonly limits?: ConcurrencyLimits;
   readonly log?: Log;
+  /** Hears of every job that this worker has ended, well or not. */
+  readonly onEnded?: (ended: EndedJob) => void;
+};
+
+/** A job that a worker has ended, how long it took, and why it failed; null = it did not. */
+export type EndedJob = {
+  readonly job: Job;
+  readonly ms: number;
+  readonly error: DialecticError | null;
 };
 
 /**
@@ -70,6 +79,7 @@ export class Worker {
 
   constructor({ database, handlers, session, limits, ...rest }: WorkerOptions) {
     const defaults = {
+      onEnded: () => {},
       concurrency: 10,
       batch: 50,
       leaseMs: 30_000,
@@ -201,6 +211,8 @@ export class Worker {
 
   async #execute(job: Job): Promise<void> {
     const signal = this.#leases.hold(job);
+    const started = elapsedMs();
+    let error: DialecticError | null = null;
     let committed = false;
     try {
       const handler = this.#handlers[job.type];
@@ -218,8 +230,9 @@ export class Worker {
         },
       });
       if (!committed) this.#batch.add(job);
-    } catch (error) {
-      await recordFailure(this.#database, job, error, {
+    } catch (thrown) {
+      error = toDialecticError(thrown);
+      await recordFailure(this.#database, job, thrown, {
         stopped: signal.aborted,
         log: this.#options.log,
         settings: this.#options.settings,
@@ -228,6 +241,7 @@ export class Worker {
     } finally {
       this.#leases.drop(job);
       this.#look();
+      this.#options.onEnded({ job, ms: elapsedMs() - started, error });
     }
   }
 }

@@ -16,6 +16,12 @@ const drafts = processOf('drafts', [
   ]),
 ]);
 
+async function gather<Event>(events: AsyncIterable<Event>): Promise<Event[]> {
+  const all: Event[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
 describeOnBoth('a run that is left', (kind) => {
   /** Two doors to one store, and a session whose first answer is held. */
   async function prepare() {
@@ -72,7 +78,7 @@ describeOnBoth('a run that is left', (kind) => {
   test('tells who carries on, and pauses it for all where the person wants that', async () => {
     const { own, other, session, server, pace, close } = await prepare();
     const end = new AbortController();
-    const working = other.workOnAll({ signal: end.signal });
+    const working = gather(other.workOnAll({ signal: end.signal }));
     await until(() => server.served.length === 1);
     const told = await leaveRun(own, session, null, null);
     expect(told.message).toContain(
@@ -88,7 +94,8 @@ describeOnBoth('a run that is left', (kind) => {
     pace.isHeld = () => false;
     await until(() => server.served[0]!.over);
     end.abort();
-    await working;
+    const ended = { kind: 'job-ended', session, type: 'EXECUTE', error: null };
+    expect(await working).toContainEqual(expect.objectContaining(ended));
     expect(server.served.length).toBe(1);
     await close();
   }, 60_000);

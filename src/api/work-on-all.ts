@@ -1,0 +1,63 @@
+import type { EndedJob } from '../jobs/worker.ts';
+import type { RunEvent } from './follow-run.ts';
+import { requireOpen, type Store } from './store.ts';
+import { createWorker } from './work-on-run.ts';
+
+/** What a worker for all sessions tells. */
+export type WorkerEvent =
+  | {
+      readonly kind: 'job-ended';
+      readonly session: string;
+      readonly type: string;
+      /** The step that it belongs to; null for the jobs of stages and lanes. */
+      readonly step: string | null;
+      /** The participant's lane, by id. */
+      readonly lane: string | null;
+      readonly ms: number;
+      /** Why it did not succeed; null = it did. */
+      readonly error: { readonly code: string; readonly message: string } | null;
+    }
+  | Extract<RunEvent, { readonly kind: 'store-away' | 'store-back' }>;
+
+export type WorkOnAllOptions = {
+  readonly signal: AbortSignal;
+  /** How many jobs run at a time; 10 where absent. */
+  readonly concurrency?: number | undefined;
+};
+
+/** Works on every session of the store until the signal, and yields each job that ends. */
+export async function* workOnAll(
+  store: Store,
+  { signal: caller, concurrency = 10 }: WorkOnAllOptions,
+): AsyncGenerator<WorkerEvent, void, void> {
+  const signal = AbortSignal.any([caller, store.closing]);
+  let ended: WorkerEvent[] = [];
+  let news = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => news.resolve(), { once: true });
+  // Jobs do not wait for whoever listens.
+  const onEnded = (one: EndedJob): void => {
+    ended.push(toEvent(one));
+    news.resolve();
+  };
+  const worker = createWorker(store, concurrency, { onEnded });
+  await worker.start();
+  try {
+    while (!signal.aborted) {
+      await news.promise;
+      news = Promise.withResolvers();
+      const told = ended;
+      ended = [];
+      yield* told;
+    }
+  } finally {
+    await worker.stop();
+  }
+  yield* ended;
+  if (!caller.aborted) requireOpen(store);
+}
+
+function toEvent({ job, ms, error }: EndedJob): WorkerEvent {
+  const { sessionId: session, type, stepKey: step, laneId: lane } = job;
+  const why = error && { code: error.code, message: error.message };
+  return { kind: 'job-ended', session, type, step, lane, ms: Math.round(ms), error: why };
+}
