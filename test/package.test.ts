@@ -52,6 +52,7 @@ test('the package holds what the program needs at run time, and nothing else', (
     'package.json',
     'bin/dialectic.cjs',
     ...compiled,
+    'dist/db/store-image',
     ...filesUnder('recipes'),
     ...filesUnder('examples'),
   ];
