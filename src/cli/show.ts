@@ -4,6 +4,8 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
 import { describeVote } from '../session/choice-text.ts';
+import { shortId } from '../session/name-document.ts';
+import type { RunResult } from '../session/summary.ts';
 import { describeNext } from './next-step.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
@@ -81,7 +83,15 @@ async function showSession(
     ...describeDegraded(result),
     ...own.map((notice) => `! ${notice.message}`),
     ...mentionNotices(notices),
-    ...(result.documents.length > 0 ? ['Read one with: dialectic show DOCUMENT@PARTICIPANT'] : []),
+    ...adviseReading(result),
     ...describeNext(result),
   ]);
+}
+
+/** The command that prints a document, by the example of the last one. */
+function adviseReading({ session, documents }: RunResult): string[] {
+  const last = documents.findLast(({ path }) => path !== null);
+  return last
+    ? [`Read a document with: dialectic show ${last.key}@${last.lane} -s ${shortId(session)}`]
+    : [];
 }
