@@ -27,8 +27,10 @@ type Candidate = {
   readonly id: string;
   readonly label: string;
   readonly text: string;
-  /** How much the recipe wants of what it says on the prompt; null for a turn, which goes by age. */
-  readonly relevance: number | null;
+  /** What a document counts in the recipe; it is worth this times what it says on the prompt. */
+  readonly relevance?: number;
+  /** What a turn of the conversation is worth. */
+  readonly worth?: number;
 };
 
 /** Share of the room that is dealt to the most wanted parts; headings and gaps take the rest. */
@@ -71,19 +73,18 @@ export async function fit(
   const texts = new Map<string, string>();
   const { tried } = await fitParts({
     parts: [...candidates.values()].map(
-      ({ id, text, relevance }, at): Part => ({
+      ({ id, text, relevance = 0, worth }): Part => ({
         id,
         tokens: sizes.get(id) ?? 0,
-        // Older turns matter less; the newest of them as much as a document that is half alike.
-        value: relevance === null ? at / candidates.size / 2 : relevance * recall.valueOf(text),
-        wanted: relevance === null ? 0 : (dealt.get(text) ?? 0),
+        value: worth ?? relevance * recall.valueOf(text),
+        wanted: worth === undefined ? (dealt.get(text) ?? 0) : 0,
       }),
     ),
     total,
     room,
     shorten: async ({ id, tokens }, target) => {
-      const { text = '', relevance = null } = candidates.get(id) ?? {};
-      const short = await (relevance === null ? older : recall).shorten(text, target);
+      const { text = '', worth } = candidates.get(id) ?? {};
+      const short = await (worth === undefined ? recall : older).shorten(text, target);
       const after = count(short);
       if (after < tokens) texts.set(id, short);
       return after;
@@ -122,14 +123,20 @@ function findDocuments({ inputs, step }: Assembled): Candidate[] {
     }));
 }
 
-/** Of a long conversation all answers but the first and the last two. */
-const findTurns = ({ turn }: Assembled): Candidate[] =>
-  (turn?.written ?? []).slice(1, -2).map((text, index) => ({
-    id: turnId(index + 1),
-    label: `part ${index + 2} of the answer so far`,
+/**
+ * Of a long answer that goes on all parts but the first and the last two, of which the newest counts
+ * as much as a document that is half alike. An answer that is to be written again goes first.
+ */
+function findTurns({ turn }: Assembled): Candidate[] {
+  if (turn === null) return [];
+  const turns = turn.written.map((text, index) => ({
+    id: turnId(index),
+    label: `part ${index + 1} of the answer so far`,
     text,
-    relevance: null,
+    worth: turn.kind === 'repair' ? 0 : index / turn.written.length / 2,
   }));
+  return turn.kind === 'repair' ? turns : turns.slice(1, -2);
+}
 
 function replaceTexts(assembled: Assembled, texts: ReadonlyMap<string, string>): ModelRequest {
   const { turn } = assembled;
