@@ -87,6 +87,23 @@ export async function readEvents(
  */
 const FLUSH = `select pg_logical_emit_message(true, 'dialectic', '')`;
 
+/** The epoch of an image, from which many stores are made. */
+const IMAGE_EPOCH = 'image';
+
+/** Marks a store as the image of others. */
+export async function markAsImage(database: Database): Promise<void> {
+  await database.transaction({ as: 'owner' }, (tx) =>
+    tx.query('update store_epoch set epoch = $1', [IMAGE_EPOCH]),
+  );
+}
+
+/** Gives a store that was made from an image an epoch of its own; every other keeps its own. */
+export async function giveEpoch(database: Database): Promise<void> {
+  await database.transaction({ as: 'owner' }, (tx) =>
+    tx.query('update store_epoch set epoch = default where epoch = $1', [IMAGE_EPOCH]),
+  );
+}
+
 /** Makes every cursor that was given out invalid, since what they name may come a second time. */
 export async function renewEpoch(database: Database): Promise<void> {
   await database.transaction({ as: 'owner' }, (tx) =>

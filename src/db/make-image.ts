@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { databaseFolder } from './data-directory.ts';
 import { Database } from './database.ts';
 import { EmbeddedDriver } from './embedded-driver.ts';
+import { markAsImage } from './events.ts';
 import { migrate } from './migrate.ts';
 import { locateImage, packImage } from './store-image.ts';
 
@@ -15,6 +16,7 @@ export async function makeImage(image: string): Promise<void> {
     const database = new Database(await EmbeddedDriver.open(directory, { backupEveryMs: 0 }));
     try {
       await migrate(database);
+      await markAsImage(database);
     } finally {
       await database.close();
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { databaseFolder } from './data-directory.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
-import { renewEpoch } from './events.ts';
+import { giveEpoch } from './events.ts';
 import { findImage } from './make-image.ts';
 import { migrate } from './migrate.ts';
 import { ServerDriver, type ServerOptions } from './server-driver.ts';
@@ -40,13 +40,14 @@ export async function openDatabase(
       ? await ServerDriver.open(location.databaseUrl, options)
       : await EmbeddedDriver.open(location.dataDirectory, {
           ...options,
-          ...(isNew && { image: await findImage() }),
+          // The image has the newest schema, which a caller who migrates by itself does not want.
+          ...(isNew && options.migrate !== false && { image: await findImage() }),
         });
   const database = new Database(driver, options);
   if (options.migrate === false) return database;
   try {
     await migrate(database);
-    if (isNew) await renewEpoch(database); // the image's is that of every store made from it
+    if (isNew) await giveEpoch(database);
   } catch (error) {
     await database.close();
     throw error;

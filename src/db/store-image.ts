@@ -19,7 +19,7 @@ type Header = {
   readonly files: readonly { readonly path: string; readonly bytes: number }[];
 };
 
-const FORMAT = 1;
+const FORMAT = 2;
 const LENGTH_BYTES = 4;
 const FILE_MODE = 0o600;
 /** So many files are synced at once; the file system writes them out together. */
