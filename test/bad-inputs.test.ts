@@ -59,11 +59,15 @@ const dialectic = (env: Readonly<Record<string, string>>, ...words: string[]): P
 async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work();
   await chmod(folder, 0o755);
+  // The command goes back to where it was started, which may be closed to that account.
+  const home = process.cwd();
+  process.chdir(folder);
   process.seteuid?.(65_534);
   try {
     return await work();
   } finally {
     process.seteuid?.(0);
+    process.chdir(home);
   }
 }
 
@@ -217,4 +221,11 @@ test('an unknown key of the configuration is named with its remedy', async () =>
   expect(code).toBe(2);
   expect(stderr).toContain('jobs.maxAttemps is no field of the configuration');
   expect(stderr).toContain('did you mean maxAttempts?');
+});
+
+test('a wish for questions first is refused where no stage asks any', async () => {
+  const { code, stderr } = await dialectic({}, ...run('brief.md', ...OFFLINE, '--ask'));
+  expect(code).toBe(2);
+  expect(stderr).toContain('decision-memo has no stage that asks questions first');
+  expect(stderr).toContain('--approve clarify');
 });

@@ -62,6 +62,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   const recipe = loadProcess(await readTextFolder(folder));
   const gates = findReviewed(recipe, options.approve ?? 'none');
   const asks = recipe.askStage !== null && gates.includes(recipe.askStage);
+  if (options.ask && recipe.askStage === null) throw asksNothing(recipe);
   const process = configureProcess(recipe, {
     depth: options.depth ?? RUN_DEFAULTS.depth,
     ask: asks || (options.ask ?? RUN_DEFAULTS.ask),
@@ -106,3 +107,12 @@ const findWriter = (models: readonly string[], writer: string): number =>
     models.map((model, at) => ({ ordinal: at + 1, model })),
     writer,
   ).ordinal;
+
+/** A wish that nothing would come of is refused, with what comes nearest to it. */
+function asksNothing({ key, stages }: Process): DialecticError {
+  const [first] = stages;
+  const message =
+    `The process ${key} has no stage that asks questions first. ` +
+    `To answer those of its first stage: --approve ${first?.key ?? 'stage'}`;
+  return new DialecticError('usage_invalid', message);
+}
