@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -62,12 +63,21 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** The brief and a name for its project. */
-export async function readBrief(path: string): Promise<{ name: string; brief: string }> {
-  const brief = await readText(path, 'brief');
+/** The brief and a name for its project: of a file, of standard input, or the words themselves. */
+export async function readBrief(given: string): Promise<{ name: string; brief: string }> {
+  const isWords = isSentence(given) && !existsSync(given);
+  const brief = isWords ? given : await readText(given, 'brief');
   if (brief.trim() === '') throw new DialecticError('usage_invalid', 'The brief is empty.');
-  return { name: path === '-' ? titleOf(brief) : basename(path, extname(path)), brief };
+  const isFile = !isWords && given !== '-';
+  return { name: isFile ? basename(given, extname(given)) : titleOf(brief), brief };
 }
+
+/** Fewer words, or what ends as a text file does, is more likely a path with a mistake in it. */
+const LEAST_WORDS = 4;
+const TEXT_FILE = /\.(?:md|markdown|txt|text|rst|adoc|org|html?|docx?|odt|rtf|pdf)$/i;
+
+const isSentence = (given: string): boolean =>
+  given.trim().split(/\s+/).length >= LEAST_WORDS && !TEXT_FILE.test(given.trim());
 
 const TITLE_WORDS = 6;
 

@@ -15,7 +15,7 @@ import { withModels } from './store.ts';
 export function estimateCommand(): Command {
   return addScopeOptions(new Command('estimate'))
     .description('tell what a run would take: calls, tokens, money')
-    .argument('[brief]', "a text file, or - for standard input (default: the project's)")
+    .argument('[brief]', "a text file, - for standard input, or the words (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
     .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')

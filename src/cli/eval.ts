@@ -29,7 +29,7 @@ import { withModels } from './store.ts';
 export function evalCommand(): Command {
   return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('eval'))))
     .description("judge a debate's folder blind against that of a single prompt")
-    .argument('<brief>', 'a text file, or - for standard input')
+    .argument('<brief>', 'a text file, - for standard input, or the words')
     .option('--single <model>', 'the model that gets the single prompt')
     .option('--debate <model>', 'a participant of the debate; repeat for more', collect, [])
     .option('--judge <model>', 'a judge; repeat for more', collect, [])

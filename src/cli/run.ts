@@ -47,7 +47,7 @@ type RunCommandOptions = BudgetOptions &
 export function runCommand(): Command {
   return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('run'))))
     .description('let models debate a brief and write the folder of documents')
-    .argument('[brief]', "a text file, or - for standard input (default: the project's)")
+    .argument('[brief]', "a text file, - for standard input, or the words (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
     .option('-o, --out <dir>', 'the folder to write (default: NAME-plan in this folder)')
     .option('-p, --process <name>', PROCESS_HELP)
@@ -180,8 +180,12 @@ export function requireCompleted(result: RunResult): void {
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
-    `The run is ${result.standing}. ${result.failures.slice(0, 3).join(' ')} ` +
-      `${hints && `${hints} `}Go on with: dialectic ${next} ${result.session}${parameters}`,
+    [
+      `The run is ${result.standing}.`,
+      ...result.failures.slice(0, 3),
+      ...(hints === '' ? [] : [hints]),
+      `Go on with: dialectic ${next} ${result.session}${parameters}`,
+    ].join(' '),
     { details },
   );
 }
