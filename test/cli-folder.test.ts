@@ -26,5 +26,5 @@ test('every verb that changes a session ends with its folder and the next comman
   expect(await readme()).toContain('completed');
   expect(await dialectic('choose', '1')).toMatch(ending('Make another pass with'));
   expect(await readme()).toContain('by a person');
-  expect(await dialectic('export')).toContain('Written to ./sundays-plan\n');
+  expect(await dialectic('export')).toContain('written to ./sundays-plan\n');
 }, 60_000);

@@ -46,11 +46,11 @@ export async function runDialectic(
     await runProgram(parameters);
     return { ...ended, code: readExitCode() };
   } finally {
-    process.chdir(home);
+    isBusy = false;
     process.exitCode = exitCode;
     restore();
     for (const catcher of catchers) catcher.mockRestore();
-    isBusy = false;
+    process.chdir(home);
   }
 }
 

@@ -57,8 +57,8 @@ const fromDebate = (input: StepInput): boolean =>
   input.documentKey !== null &&
   input.documentKey !== 'demands' &&
   DEBATED.includes(input.stage ?? '');
-const isRequired = (_node: ContractNode, key: string, parent: ContractNode): boolean =>
-  parent.required?.includes(key) ?? false;
+const isRequired = (node: ContractNode, key: string, parent: ContractNode): boolean =>
+  (parent.required?.includes(key) ?? false) && node['x-shown'] !== false;
 /** The leaves of a document that its text does not show. */
 const findLost = (text: string, leaves: readonly string[]): string[] => {
   const line = text.replaceAll(/\s+/g, ' ');
