@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
@@ -10,7 +10,7 @@ import { readSession } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
 import { summarise } from '../../src/session/summary.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';
 
 const softwarePlan = shipped('software-plan');
@@ -39,11 +39,11 @@ const ANY = { dependencyPolicy: 'any' } as const;
 const QUORUM = { dependencyPolicy: 'quorum', quorum: 2 } as const;
 const laneOf = (planned: PlannedJob): number => Number(planned.identity.split('/')[3]);
 
-describeOnBoth('a run that goes on without something', (kind) => {
+describe('a run that goes on without something', () => {
   let database: Database;
   let tenantId: string;
   beforeAll(async () => {
-    database = await openTestStore(kind);
+    database = await openTestStore('server');
     ({ tenantId } = await newTenant(database));
   });
 
