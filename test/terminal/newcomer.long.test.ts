@@ -3,6 +3,7 @@ import {
   installProgram,
   interruptFirstRun,
   Newcomer,
+  openDocuments,
   pauseForBudget,
   resumeAsAdvised,
   watchDemo,
@@ -27,6 +28,7 @@ describe.each([
   testAtTerminal('gets from the brief to a folder by what the screen says', async () => {
     const session = await interruptFirstRun(person);
     await resumeAsAdvised(person, session);
+    await openDocuments(person);
   });
 
   testAtTerminal('learns that the budget is spent, and goes on with more', async () => {

@@ -189,6 +189,20 @@ export async function resumeAsAdvised(person: Newcomer, session: string): Promis
   expect(await readFile(readme, 'utf8')).not.toContain('at.questions.1.question');
 }
 
+/** A document is printed by the name that `show` gives it; the first page opens without one. */
+export async function openDocuments(person: Newcomer): Promise<void> {
+  for (const [name, parameters, expected] of [
+    ['13-show-document', ['show', 'decision@1'], /Decision/],
+    ['14-open', ['open', '--with', 'cat'], /completed|Decision memo/],
+  ] as const) {
+    const terminal = person.enter(...parameters);
+    const { code, shown } = await terminal.untilEnded();
+    await terminal.capture(name);
+    expect(code, shown).toBe(0);
+    expect(shown).toMatch(expected);
+  }
+}
+
 /** A run with too little money pauses, says so, and goes on with more. */
 export async function pauseForBudget(person: Newcomer): Promise<void> {
   const models = ['-m', 'compatible/alpha', '-m', 'compatible/beta'];
