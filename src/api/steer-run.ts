@@ -5,7 +5,7 @@ import { requireStage } from '../recipe/find-stage.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
 import { chooseLaneByHand } from '../session/converge.ts';
 import { requireParticipant } from '../session/find-participant.ts';
-import { readSession } from '../session/read.ts';
+import { readSession, type SessionView } from '../session/read.ts';
 import { findOwedStage } from '../session/reopen-stage.ts';
 import { resumeRun } from '../session/resume.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -40,15 +40,23 @@ export async function setRunBudget(store: Store, sessionId: string, budget: RunB
   });
 }
 
-/** Checks folder and budget, sets the caps, lets the session go on and moves its folder. */
+/**
+ * Checks folder and budget, sets the caps, lets the session go on and moves its folder. A session that
+ * cannot go on this way is refused by `begin`, and keeps its caps.
+ */
 async function goOn(
   store: Store,
   sessionId: string,
   { budget = {}, out }: GoOnOptions,
+  canGoOn: (tx: Transaction, session: SessionView) => boolean | Promise<boolean>,
   begin: () => Promise<void>,
 ): Promise<void> {
   await requireFolderOf(store, sessionId, out);
-  await setRunBudget(store, sessionId, budget);
+  const { database, tenantId } = store;
+  const isDue = await database.asTenant(tenantId, async (tx) =>
+    canGoOn(tx, await readSession(tx, sessionId)),
+  );
+  if (isDue) await setRunBudget(store, sessionId, budget);
   await begin();
   await moveFolder(store, sessionId, out);
 }
@@ -70,11 +78,17 @@ export async function update(store: Store, sessionId: string, out?: string): Pro
   return updateFolder(store.database, store.tenantId, sessionId);
 }
 
+/** A finished session goes on only where a chosen lane owes a stage. */
+const isResumable = async (tx: Transaction, session: SessionView): Promise<boolean> =>
+  session.status === 'completed'
+    ? (await findOwedStage(tx, session)) !== undefined
+    : session.status !== 'cancelled' && session.awaiting !== 'review';
+
 /** Goes on with a session that was stopped, failed or paused; approves spending that waits for it. */
 export async function resume(store: Store, sessionId: string, options: ResumeOptions) {
   const { database, tenantId } = store;
   const write = (work: (tx: Transaction) => Promise<void>) => database.asTenant(tenantId, work);
-  await goOn(store, sessionId, options, async () => {
+  await goOn(store, sessionId, options, isResumable, async () => {
     await write((tx) => approveSpending(tx, sessionId));
     const until =
       options.until === undefined ? null : await findUntil(store, sessionId, options.until);
@@ -92,13 +106,25 @@ const findUntil = ({ database, tenantId }: Store, sessionId: string, wanted: str
 /** Lets the next stage of a session begin. */
 export async function approve(store: Store, sessionId: string, options: GoOnOptions) {
   const { database, tenantId } = store;
-  await goOn(store, sessionId, options, () => approveStage(database, tenantId, sessionId));
+  await goOn(
+    store,
+    sessionId,
+    options,
+    (_, { status }) => status === 'awaiting_review',
+    () => approveStage(database, tenantId, sessionId),
+  );
 }
 
 /** Begins another pass over a finished session. */
 export async function iterate(store: Store, sessionId: string, options: GoOnOptions) {
   const { database, tenantId } = store;
-  await goOn(store, sessionId, options, () => iterateSession(database, tenantId, sessionId));
+  await goOn(
+    store,
+    sessionId,
+    options,
+    (_, { status, awaiting }) => status === 'completed' || awaiting === 'until',
+    () => iterateSession(database, tenantId, sessionId),
+  );
 }
 
 /** The lane that the results follow, and the stage that it has not written, if any. */

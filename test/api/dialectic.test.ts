@@ -125,6 +125,10 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     await dialectic.resume(session, { budget: { tokens: 10_000_000 } });
     expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
     expect((await dialectic.costs(session)).calls).toHaveLength(10);
+    const before = await dialectic.wallet.balance();
+    const again = dialectic.resume(session, { budget: { tokens: 5 } });
+    await expect(again).rejects.toEqual(refused('conflict'));
+    expect(await dialectic.wallet.balance()).toEqual(before);
   }, 60_000);
 
   test('a page is found by path, file, id, key or title, and by nothing else', async () => {
