@@ -21,3 +21,11 @@ test('the help and a misspelt verb know all of them', async () => {
   expect(await namesFor('lits')).toEqual(names);
   expect(await namesFor('constructor')).toEqual(names);
 });
+
+test('the help fits into a window of 80 columns without breaking a word', async () => {
+  const program = await createProgram();
+  program.configureOutput({ getOutHelpWidth: () => 80 });
+  const lines = program.helpInformation().split('\n');
+  expect(lines.find((line) => line.includes('  run '))).toContain('run [brief]');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+});

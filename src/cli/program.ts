@@ -42,7 +42,13 @@ const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
 export async function createProgram(parameters: readonly string[] = []): Promise<Command> {
   const program = new Command('dialectic')
     .description('Language models debate a brief and leave a folder of planning documents.')
-    .version(VERSION);
+    .version(VERSION)
+    // Without "[options]", which every verb has, descriptions have room in a narrow window.
+    .configureHelp({
+      minWidthToWrap: 20,
+      subcommandTerm: (verb) =>
+        `${verb.name()} ${verb.usage().replace(/\[options\] ?/, '')}`.trim(),
+    });
   for (const load of verbsFor(parameters[0])) program.addCommand(await load());
   return program;
 }
