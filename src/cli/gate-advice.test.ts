@@ -12,7 +12,9 @@ describe('adviseGates', () => {
     ['session', 'USD', ' --budget <dollars>'],
     ['session', 'token', ' --budget-tokens <tokens>'],
   ])('a cap of the run is raised by the command that goes on: %s %s', (scope, currency, ending) => {
-    expect(advise('budget', scope, currency)).toBe(`The cap of this run is reached.|${ending}`);
+    expect(advise('budget', scope, currency)).toBe(
+      `The next call may take more than the cap of this run leaves.|${ending}`,
+    );
   });
 
   test.each([

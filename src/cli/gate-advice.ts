@@ -42,5 +42,8 @@ function adviseGate(gate: string, limit: RunResult['shortages'][number] | undefi
     return { hints, parameters: '' };
   }
   const option = inTokens ? '--budget-tokens' : '--budget';
-  return { hints: 'The cap of this run is reached.', parameters: ` ${option} ${amount}` };
+  return {
+    hints: 'The next call may take more than the cap of this run leaves.',
+    parameters: ` ${option} ${amount}`,
+  };
 }

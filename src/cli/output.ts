@@ -35,6 +35,6 @@ export function reportFailure(thrown: unknown, json: boolean): void {
 function describeFailure(error: DialecticError): string {
   const trace = error.code === 'internal_error' ? `\n${(error.cause as Error)?.stack ?? ''}` : '';
   // A message that ends with the command to use has said what to do.
-  const action = /: dialectic [a-z][^\n]*$/.test(error.message) ? '' : `\n  ${error.action}`;
+  const action = /with: dialectic [a-z][^\n]*$/.test(error.message) ? '' : `\n  ${error.action}`;
   return `dialectic: ${error.message}${action} (${error.code})${trace}`;
 }

@@ -88,9 +88,10 @@ async function showSession(
   ]);
 }
 
-/** The command that prints a document, by the example of the last one. */
-function adviseReading({ session, documents }: RunResult): string[] {
-  const last = documents.findLast(({ path }) => path !== null);
+/** The command that prints a document, by the example of the last one, of the chosen lane if any. */
+function adviseReading({ session, documents, chosen }: RunResult): string[] {
+  const readable = documents.filter(({ path }) => path !== null);
+  const last = readable.findLast(({ lane }) => lane === chosen?.lane) ?? readable.at(-1);
   return last
     ? [`Read a document with: dialectic show ${last.key}@${last.lane} -s ${shortId(session)}`]
     : [];
