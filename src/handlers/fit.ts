@@ -6,7 +6,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import type { Job } from '../jobs/types.ts';
-import { loadTokenCounter, type TokenCounter } from '../models/tokens.ts';
+import { countInput, loadTokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import type { Assembled } from './assemble.ts';
@@ -50,7 +50,7 @@ export async function fit(
   const room = roomForRequest(await findWindow(request.model, config));
   if (room === null || fitsSurely(request, room)) return { ...assembled, shortened: [] };
   const counter = await loadTokenCounter();
-  const total = countAll(counter, request);
+  const total = countInput(counter, request);
   if (total <= room) return { ...assembled, shortened: [] };
   const count = (text: string): number => counter.count(request.model, text);
   const prompt = request.messages[request.cacheablePrefixCount ?? 0]?.content ?? '';
@@ -91,7 +91,7 @@ export async function fit(
     },
   });
   const fitted = replaceTexts(assembled, texts);
-  const after = countAll(counter, fitted);
+  const after = countInput(counter, fitted);
   const shortened = tried.map((one) => nameOf(one, candidates));
   if (after > room) throw tooLong(assembled, { total, after, room, shortened });
   return { ...assembled, request: fitted, shortened };
@@ -101,11 +101,6 @@ export async function fit(
 function fitsSurely({ system, messages, schema }: ModelRequest, room: number): boolean {
   const texts = [system, ...messages.map(({ content }) => content), JSON.stringify(schema ?? '')];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) * 1.5 < room;
-}
-
-function countAll(counter: TokenCounter, request: ModelRequest): number {
-  const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
-  return counter.countRequest(request) + counter.count(request.model, schema);
 }
 
 const documentId = ({ order, label }: JobInput): string => `document ${order}/${label}`;

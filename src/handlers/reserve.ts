@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { isRecorded, parseModelId } from '../models/model-id.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
-import { loadTokenCounter } from '../models/tokens.ts';
+import { countInput, loadTokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
@@ -46,7 +46,7 @@ export async function reserve(
   const price = await findPrice(request.model, config);
   const window = await findWindow(request.model, config);
   const isExact = price?.source !== 'local' || window.windowTokens !== null;
-  const inputTokens = await countInput(request, isExact);
+  const inputTokens = await measureInput(request, isExact);
   const callId = newId();
   const provider = parseModelId(request.model).provider;
   const isReplay = isRecorded(request.model);
@@ -84,14 +84,11 @@ export async function reserve(
 }
 
 /** Input as the model counts it. What costs nothing is not worth loading a tokenizer for. */
-async function countInput(request: ModelRequest, isExact: boolean): Promise<number> {
+async function measureInput(request: ModelRequest, isExact: boolean): Promise<number> {
+  if (isExact) return countInput(await loadTokenCounter(), request);
+  const texts = [request.system, ...request.messages.map(({ content }) => content)];
   const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
-  if (!isExact) {
-    const texts = [request.system, schema, ...request.messages.map(({ content }) => content)];
-    return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 3);
-  }
-  const counter = await loadTokenCounter();
-  return counter.countRequest(request) + counter.count(request.model, schema);
+  return Math.ceil([...texts, schema].reduce((sum, text) => sum + text.length, 0) / 3);
 }
 
 /** Short answers are a last resort; a little less than the most is better than waiting. */

@@ -68,6 +68,12 @@ export function createTokenCounter(countPlain: (text: string) => number): TokenC
   };
 }
 
+/** Everything that a request sends: its texts and, where the provider gets one, its schema. */
+export function countInput(counter: TokenCounter, request: ModelRequest): number {
+  const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
+  return counter.countRequest(request) + counter.count(request.model, schema);
+}
+
 function countSliced(text: string, countPlain: (text: string) => number): number {
   let total = 0;
   let from = 0;

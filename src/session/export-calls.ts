@@ -16,13 +16,15 @@ type Call = {
   readonly cached_input_tokens: number | null;
   readonly usage_estimated: boolean;
   readonly cost: number | null;
+  /** What was left out of documents for the prompt to fit: label, tokens before and after. */
+  readonly shortened: readonly unknown[];
 };
 
 /** Every answered call of a session by the chain that it belongs to, in order. */
 export async function readCalls(tx: Transaction, session: SessionView) {
   const rows = await tx.query<Call>(
     `select c.chain_id, p.body as prompt, a.body as answer, m.finish_reason as finish, m.model,
-       m.input_tokens, m.output_tokens, m.cached_input_tokens, m.usage_estimated,
+       m.input_tokens, m.output_tokens, m.cached_input_tokens, m.usage_estimated, m.shortened,
        (case m.origin when 'recording' then m.recorded_cost_micros else m.cost_micros end)::float8
          as cost
      from model_calls m
@@ -52,6 +54,7 @@ export function addCalls(
       model: call.model,
       ...(about.length > 0 && { about }),
       finish: call.finish,
+      ...(call.shortened.length > 0 && { shortened: call.shortened }),
       ...(call.input_tokens !== null && {
         usage: {
           inputTokens: call.input_tokens,

@@ -32,6 +32,13 @@ test('a run in a window smaller than its prompts makes every document', async ()
   const prompts = await promptsOf(dialectic, session);
   const short = prompts.filter(([, text]) => text.includes('(Shortened to fit:'));
   expect(short.map(([path]) => path.split('/')[2])).toContain('4_decide');
+  // The record of the answer tells what was left out of its prompt.
+  const raw = Object.entries(await dialectic.files(session)).flatMap(([path, text]) =>
+    path.includes('4_decide') && path.endsWith('_raw.json') ? [JSON.parse(text)] : [],
+  );
+  const told = raw.flatMap(({ shortened = [] }) => shortened);
+  expect(told.length).toBeGreaterThan(0);
+  for (const one of told) expect(one.after).toBeLessThan(one.tokens);
   // What may not be shortened stands in them to the byte: the request, and what the step asks for.
   for (const [, text] of short) {
     expect(text).toContain(run.brief);
