@@ -276,13 +276,13 @@ export class LocalDialectic {
 
   /** Lets calls in flight finish and starts nothing new. */
   async pause(session: string): Promise<SessionInfo> {
-    await pauseRun(this.#store.database, this.#store.tenantId, session);
+    await this.#store.database.asTenant(this.#store.tenantId, (tx) => pauseRun(tx, session));
     return this.find(session);
   }
 
   /** Ends a session for good and aborts its calls; what was written is kept. */
   async cancel(session: string): Promise<SessionInfo> {
-    await cancelRun(this.#store.database, this.#store.tenantId, session);
+    await this.#store.database.asTenant(this.#store.tenantId, (tx) => cancelRun(tx, session));
     return this.find(session);
   }
 

@@ -5,7 +5,7 @@ import type { RecordingConfig } from '../models/recorded/recording.ts';
 import { requireModels } from '../models/require-models.ts';
 import { goOnAsRecorded } from '../replay/go-on-as-recorded.ts';
 import { planReplay, type RecordedRun, readRecordedRun } from '../replay/read-recorded-run.ts';
-import { startRun } from '../session/start.ts';
+import { startAsRecorded } from '../replay/start-as-recorded.ts';
 import type { Store } from './store.ts';
 import { type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
 
@@ -44,7 +44,9 @@ export async function startReplay(store: Store, options: ReplayOptions): Promise
   await requireFolder(options.out, null);
   const run = await planReplay(recorded, options.recipe);
   requireModels(run.models, { ...store.models, recording: readAnswering(recorded, options) });
-  const { sessionId } = await startRun(store.database, store.tenantId, run);
+  const sessionId = await store.database.asTenant(store.tenantId, (tx) =>
+    startAsRecorded(tx, recorded, run),
+  );
   const { project, models } = recorded.settings;
   return {
     session: sessionId,
@@ -74,7 +76,7 @@ export async function* workOnReplay(
     for await (const event of workOnRun(replaying, sessionId, { ...options, after })) {
       if (event.kind === 'caught-up') after = event.cursor;
       if (event.kind === 'run-rested' && !options.signal?.aborted) {
-        goesOn = await goOnAsRecorded(database, tenantId, sessionId, recorded);
+        goesOn = await database.asTenant(tenantId, (tx) => goOnAsRecorded(tx, sessionId, recorded));
       }
       if (!goesOn) yield event;
     }

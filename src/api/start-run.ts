@@ -35,13 +35,12 @@ export async function startRun(store: Store, options: RunOptions): Promise<Start
   const { run, budgets } = await checkRun(options, store.models);
   const { projectId } = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
   await requireFolder(options.out, projectId);
-  const started = await startSession(database, tenantId, {
-    ...run,
+  const started = await database.asTenant(tenantId, async (tx) => {
+    const made = await startSession(tx, run);
     // In the same transaction: no call may be made before the caps hold.
-    alsoWrite: async (tx, { sessionId }) => {
-      await setSessionBudgets(tx, sessionId, budgets);
-      if (options.out) await rememberFolder(tx, sessionId, options.out);
-    },
+    await setSessionBudgets(tx, made.sessionId, budgets);
+    if (options.out) await rememberFolder(tx, made.sessionId, options.out);
+    return made;
   });
   if (options.out) await claimFolder(options.out, started.projectId);
   return { session: started.sessionId, project: started.projectId };

@@ -31,8 +31,7 @@ export type ResumeOptions = GoOnOptions & {
 
 /** Sets the given caps of a session and leaves its other caps. */
 export async function setRunBudget(store: Store, sessionId: string, budget: RunBudget) {
-  const { database, tenantId } = store;
-  await database.asTenant(tenantId, async (tx) => {
+  await write(store, async (tx) => {
     const { lanes } = await readSession(tx, sessionId);
     const models = lanes.map(({ model }) => model);
     const budgets = await readRunBudget(budget, models, store.models);
@@ -49,21 +48,22 @@ async function goOn(
   sessionId: string,
   { budget = {}, out }: GoOnOptions,
   canGoOn: (tx: Transaction, session: SessionView) => boolean | Promise<boolean>,
-  begin: () => Promise<void>,
+  begin: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   await requireFolderOf(store, sessionId, out);
-  const { database, tenantId } = store;
-  const isDue = await database.asTenant(tenantId, async (tx) =>
-    canGoOn(tx, await readSession(tx, sessionId)),
-  );
+  const isDue = await write(store, async (tx) => canGoOn(tx, await readSession(tx, sessionId)));
   if (isDue) await setRunBudget(store, sessionId, budget);
-  await begin();
+  // In a transaction of its own: budgets lock accounts, which come after jobs in the lock order.
+  await write(store, begin);
   await moveFolder(store, sessionId, out);
 }
 
-async function requireFolderOf({ database, tenantId }: Store, sessionId: string, out?: string) {
+const write = <T>({ database, tenantId }: Store, work: (tx: Transaction) => Promise<T>) =>
+  database.asTenant(tenantId, work);
+
+async function requireFolderOf(store: Store, sessionId: string, out?: string) {
   if (out === undefined) return;
-  const { projectId } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
+  const { projectId } = await write(store, (tx) => readSession(tx, sessionId));
   await requireFolder(out, projectId);
 }
 
@@ -85,47 +85,28 @@ const isResumable = async (tx: Transaction, session: SessionView): Promise<boole
     : session.status !== 'cancelled' && session.awaiting !== 'review';
 
 /** Goes on with a session that was stopped, failed or paused; approves spending that waits for it. */
-export async function resume(store: Store, sessionId: string, options: ResumeOptions) {
-  const { database, tenantId } = store;
-  const write = (work: (tx: Transaction) => Promise<void>) => database.asTenant(tenantId, work);
-  await goOn(store, sessionId, options, isResumable, async () => {
-    await write((tx) => approveSpending(tx, sessionId));
-    const until =
-      options.until === undefined ? null : await findUntil(store, sessionId, options.until);
-    await resumeRun(database, tenantId, sessionId, { until });
-    if (options.now) await write((tx) => endWaits(tx, sessionId));
-  });
-}
-
-const findUntil = ({ database, tenantId }: Store, sessionId: string, wanted: string) =>
-  database.asTenant(tenantId, async (tx) => {
+export const resume = (store: Store, sessionId: string, options: ResumeOptions) =>
+  goOn(store, sessionId, options, isResumable, async (tx) => {
+    await approveSpending(tx, sessionId);
     const { process } = await readSession(tx, sessionId);
-    return requireStage(process, wanted).key;
+    const until = options.until === undefined ? null : requireStage(process, options.until).key;
+    await resumeRun(tx, sessionId, { until });
+    if (options.now) await endWaits(tx, sessionId);
   });
+
+const isAwaitingReview = (_: Transaction, { status }: SessionView): boolean =>
+  status === 'awaiting_review';
 
 /** Lets the next stage of a session begin. */
-export async function approve(store: Store, sessionId: string, options: GoOnOptions) {
-  const { database, tenantId } = store;
-  await goOn(
-    store,
-    sessionId,
-    options,
-    (_, { status }) => status === 'awaiting_review',
-    () => approveStage(database, tenantId, sessionId),
-  );
-}
+export const approve = (store: Store, sessionId: string, options: GoOnOptions) =>
+  goOn(store, sessionId, options, isAwaitingReview, (tx) => approveStage(tx, sessionId));
+
+const isPassDone = (_: Transaction, { status, awaiting }: SessionView): boolean =>
+  status === 'completed' || awaiting === 'until';
 
 /** Begins another pass over a finished session. */
-export async function iterate(store: Store, sessionId: string, options: GoOnOptions) {
-  const { database, tenantId } = store;
-  await goOn(
-    store,
-    sessionId,
-    options,
-    (_, { status, awaiting }) => status === 'completed' || awaiting === 'until',
-    () => iterateSession(database, tenantId, sessionId),
-  );
-}
+export const iterate = (store: Store, sessionId: string, options: GoOnOptions) =>
+  goOn(store, sessionId, options, isPassDone, (tx) => iterateSession(tx, sessionId));
 
 /** The lane that the results follow, and the stage that it has not written, if any. */
 export type Choice = {
@@ -140,8 +121,7 @@ export async function choose(
   session: string,
   participant: number | string,
 ): Promise<Choice> {
-  const { database, tenantId } = store;
-  return database.asTenant(tenantId, async (tx) => {
+  return write(store, async (tx) => {
     const view = await readSession(tx, session);
     const { ordinal: lane } = requireParticipant(view.lanes, String(participant));
     await chooseLaneByHand(tx, view, lane);

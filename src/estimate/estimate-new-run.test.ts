@@ -29,7 +29,7 @@ const NOTHING_MADE = {
 
 /** Runs to the end with the offline author and returns what was used. */
 async function finish(database: Database, tenantId: string) {
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const read = async () =>
     database.asTenant(tenantId, async (tx) =>
       summarise(tx, await readSession(tx, sessionId), NOTHING_MADE),

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import { approveStage, iterateSession, lastStage, nextStage } from '../session/advance.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { readSession, type SessionView } from '../session/read.ts';
@@ -13,47 +13,40 @@ import type { RecordedFeedback } from './settings.ts';
  * pass. Returns false where the recorded run ended too.
  */
 export async function goOnAsRecorded(
-  database: Database,
-  tenantId: string,
+  tx: Transaction,
   sessionId: string,
   recorded: RecordedRun,
 ): Promise<boolean> {
   const { session: last, feedback } = recorded.settings;
-  const { isReview, isPassDone, isOwed, iteration, process } = await database.asTenant(
-    tenantId,
-    async (tx) => {
-      const session = await readSession(tx, sessionId);
-      const isReview = session.awaiting === 'review';
-      const isPassDone = session.status === 'completed' || session.awaiting === 'until';
-      const next = isReview ? nextStage(session, await lastStage(tx, session)) : null;
-      const said = feedback.filter((piece) => piece.iteration === session.iteration);
-      for (const piece of said.filter(({ readBy }) => isDue(readBy, session, next))) {
-        await repeat(tx, session, piece);
-      }
-      const isEnd = session.status === 'completed' && session.iteration === last.iteration;
-      const isOwed = isEnd && (await chooseAtEnd(tx, session, recorded));
-      return { ...session, isReview, isPassDone, isOwed };
-    },
-  );
-  if (isReview) await approveStage(database, tenantId, sessionId);
-  else if (isPassDone && iteration < last.iteration) {
-    const isLast = iteration + 1 === last.iteration;
-    const until = isLast ? findStop(recorded, process) : null;
-    await iterateSession(database, tenantId, sessionId, until);
-    await database.asTenant(tenantId, (tx) => chooseEarly(tx, sessionId, recorded));
-  } else if (isOwed) await resumeRun(database, tenantId, sessionId);
-  else return false;
+  const session = await readSession(tx, sessionId);
+  const isReview = session.awaiting === 'review';
+  const next = isReview ? nextStage(session, await lastStage(tx, session)) : null;
+  const said = feedback.filter((piece) => piece.iteration === session.iteration);
+  for (const piece of said.filter(({ readBy }) => isDue(readBy, session, next))) {
+    await repeat(tx, session, piece);
+  }
+  if (isReview) await approveStage(tx, sessionId);
+  else if (isPassDone(session) && session.iteration < last.iteration) {
+    const isLast = session.iteration + 1 === last.iteration;
+    await iterateSession(tx, sessionId, isLast ? findStop(recorded, session.process) : null);
+    await chooseEarly(tx, sessionId, recorded);
+  } else if (session.status === 'completed' && (await chooseAtEnd(tx, session, recorded))) {
+    await resumeRun(tx, sessionId);
+  } else return false;
   return true;
 }
+
+const isPassDone = ({ status, awaiting }: SessionView): boolean =>
+  status === 'completed' || awaiting === 'until';
 
 /** At a gate what the next stage reads is said; at the end of a pass what a later pass reads. */
 function isDue(
   readBy: RecordedFeedback['readBy'],
-  { iteration, status, awaiting }: SessionView,
+  session: SessionView,
   next: string | null | undefined,
 ): boolean {
-  if (readBy?.iteration === iteration) return readBy.stage === next;
-  return status === 'completed' || awaiting === 'until';
+  if (readBy?.iteration === session.iteration) return readBy.stage === next;
+  return isPassDone(session);
 }
 
 async function repeat(

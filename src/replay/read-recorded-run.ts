@@ -10,7 +10,6 @@ import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
-import { chooseEarly } from './choose-as-recorded.ts';
 import { findStop } from './find-stop.ts';
 import { readAnswers } from './read-answers.ts';
 import { invalidRecording, parseSettings, type RecordedSettings } from './settings.ts';
@@ -124,7 +123,6 @@ export async function planReplay(
     // Earlier passes went further than the last one.
     untilStage: session.iteration === 1 ? findStop(recorded, process) : session.until,
     writer: run?.writer ?? null,
-    alsoWrite: async (tx, { sessionId }) => chooseEarly(tx, sessionId, recorded),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';
@@ -68,19 +68,17 @@ async function completeOrReopen(tx: Transaction, { id }: SessionView): Promise<v
 }
 
 /** A person has looked at the stage: the next one begins. */
-export async function approveStage(database: Database, tenantId: string, sessionId: string) {
-  await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, sessionId);
-    const session = await readSession(tx, sessionId);
-    if (session.status !== 'awaiting_review') {
-      throw new DialecticError('conflict', `The session is ${session.status}; nothing to approve.`);
-    }
-    if (session.awaiting === 'until') {
-      const message = `The session stopped after ${session.untilStage}, as --until asked.`;
-      throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
-    }
-    await openStage(tx, sessionId, await requireNext(tx, session));
-  });
+export async function approveStage(tx: Transaction, sessionId: string): Promise<void> {
+  await lockSession(tx, sessionId);
+  const session = await readSession(tx, sessionId);
+  if (session.status !== 'awaiting_review') {
+    throw new DialecticError('conflict', `The session is ${session.status}; nothing to approve.`);
+  }
+  if (session.awaiting === 'until') {
+    const message = `The session stopped after ${session.untilStage}, as --until asked.`;
+    throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
+  }
+  await openStage(tx, sessionId, await requireNext(tx, session));
 }
 
 /** The stage behind the last one: a session rests only where there is one. */
@@ -102,25 +100,22 @@ export async function lastStage(tx: Transaction, session: SessionView): Promise<
 
 /** Another pass over the process, to its end or a stage, which reads what this one left. */
 export async function iterateSession(
-  database: Database,
-  tenantId: string,
+  tx: Transaction,
   sessionId: string,
   until: string | null = null,
-) {
-  await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, sessionId);
-    const session = await readSession(tx, sessionId);
-    if (session.status !== 'completed' && session.awaiting !== 'until') {
-      throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
-    }
-    await tx.query(
-      `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
-         vote = null, until_stage = coalesce($2, until_stage)
-       where id = $1`,
-      [sessionId, until],
-    );
-    await openStage(tx, sessionId, firstStage(session.process).key);
-  });
+): Promise<void> {
+  await lockSession(tx, sessionId);
+  const session = await readSession(tx, sessionId);
+  if (session.status !== 'completed' && session.awaiting !== 'until') {
+    throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
+  }
+  await tx.query(
+    `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
+       vote = null, until_stage = coalesce($2, until_stage)
+     where id = $1`,
+    [sessionId, until],
+  );
+  await openStage(tx, sessionId, firstStage(session.process).key);
 }
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */

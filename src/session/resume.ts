@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { lastStage, lockSession, requireNext } from './advance.ts';
@@ -13,27 +13,24 @@ import { openStage } from './stages.ts';
  * run that had reached its stop goes to the end.
  */
 export async function resumeRun(
-  database: Database,
-  tenantId: string,
+  tx: Transaction,
   sessionId: string,
   { until = null }: { readonly until?: string | null } = {},
 ): Promise<void> {
-  await database.asTenant(tenantId, async (tx) => {
-    await lockSession(tx, sessionId);
-    const session = await readSession(tx, sessionId);
-    const owed = session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
-    if (owed === undefined) refuseToResume(session);
-    const last = owed ?? (await lastStage(tx, session));
-    const stopped = session.awaiting === 'until';
-    const next = stopped ? await requireNext(tx, session) : last;
-    requireAhead(session, until, next);
-    const stop = until ?? (stopped ? null : session.untilStage);
-    await tx.query('update sessions set until_stage = $2 where id = $1', [sessionId, stop]);
-    await removeGate(tx, sessionId);
-    if (owed !== undefined) await reopenStage(tx, session, owed);
-    else if (stopped) await openStage(tx, sessionId, next);
-    else await retrySession(tx, sessionId);
-  });
+  await lockSession(tx, sessionId);
+  const session = await readSession(tx, sessionId);
+  const owed = session.status === 'completed' ? await findOwedStage(tx, session) : undefined;
+  if (owed === undefined) refuseToResume(session);
+  const last = owed ?? (await lastStage(tx, session));
+  const stopped = session.awaiting === 'until';
+  const next = stopped ? await requireNext(tx, session) : last;
+  requireAhead(session, until, next);
+  const stop = until ?? (stopped ? null : session.untilStage);
+  await tx.query('update sessions set until_stage = $2 where id = $1', [sessionId, stop]);
+  await removeGate(tx, sessionId);
+  if (owed !== undefined) await reopenStage(tx, session, owed);
+  else if (stopped) await openStage(tx, sessionId, next);
+  else await retrySession(tx, sessionId);
 }
 
 function refuseToResume({ id, status, awaiting }: SessionView): void {

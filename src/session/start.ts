@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
@@ -35,49 +35,40 @@ export type NewRun = {
   /** The lane (from 1) that alone goes on after the stage that the process names for it. */
   readonly writer?: number | null;
   readonly maxRunning?: number | null;
-  /** What else belongs to the start, a budget for example, before anything can run. */
-  readonly alsoWrite?: (tx: Transaction, started: StartedRun) => Promise<void>;
 };
 
 type StartedRun = { readonly projectId: string; readonly sessionId: string };
 
 /**
- * Creates session and lanes, and their project if there is none yet, and opens the first stage, in
- * one transaction.
+ * Creates session and lanes, and their project if there is none yet, and opens the first stage.
+ * What else belongs to the start, a budget for example, is written in the same transaction.
  */
-export async function startRun(
-  database: Database,
-  tenantId: string,
-  wanted: NewRun,
-): Promise<StartedRun> {
-  return database.asTenant(tenantId, async (tx) => {
-    const run = await placeRun(tx, wanted);
-    checkRun(run, run.projectId === null);
-    const projectId = run.projectId ?? (await saveProject(tx, run));
-    const recipeHash = await saveRecipe(tx, run.process);
-    const sessionId = await createSession(tx, {
-      maxRunning: run.maxRunning ?? null,
-    });
-    const lanes = await saveLanes(tx, run, sessionId);
-    await tx.query(
-      `update sessions set project_id = $2, recipe_hash = $3, review_stages = $4,
-         allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8
-       where id = $1`,
-      [
-        sessionId,
-        projectId,
-        recipeHash,
-        run.reviewStages ?? false,
-        run.allowDegraded ?? false,
-        run.untilStage ?? null,
-        run.writer ? lanes[run.writer - 1] : null,
-        run.overlay ? JSON.stringify(run.overlay) : null,
-      ],
-    );
-    await openStage(tx, sessionId, firstStage(run.process).key);
-    await run.alsoWrite?.(tx, { projectId, sessionId });
-    return { projectId, sessionId };
+export async function startRun(tx: Transaction, wanted: NewRun): Promise<StartedRun> {
+  const run = await placeRun(tx, wanted);
+  checkRun(run, run.projectId === null);
+  const projectId = run.projectId ?? (await saveProject(tx, run));
+  const recipeHash = await saveRecipe(tx, run.process);
+  const sessionId = await createSession(tx, {
+    maxRunning: run.maxRunning ?? null,
   });
+  const lanes = await saveLanes(tx, run, sessionId);
+  await tx.query(
+    `update sessions set project_id = $2, recipe_hash = $3, review_stages = $4,
+       allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8
+     where id = $1`,
+    [
+      sessionId,
+      projectId,
+      recipeHash,
+      run.reviewStages ?? false,
+      run.allowDegraded ?? false,
+      run.untilStage ?? null,
+      run.writer ? lanes[run.writer - 1] : null,
+      run.overlay ? JSON.stringify(run.overlay) : null,
+    ],
+  );
+  await openStage(tx, sessionId, firstStage(run.process).key);
+  return { projectId, sessionId };
 }
 
 /** A project that exists may name a domain that this process gives no overlay; prompts name it. */

@@ -29,7 +29,7 @@ async function startDrafts(count: number, text: (key: string) => string, pace?: 
   const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
   const process = processOf('drafts', [stage('draft', steps)]);
   const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: models.url },
     { providers: { compatible: { concurrency: count } } },

@@ -118,7 +118,7 @@ const seed = (place: StoreLocation, keys: readonly string[]): Promise<string> =>
     const process = processOf('drafts', [stage('draft', steps)]);
     const models = ['compatible/scripted'];
     const run = { name: 'Drafts', brief: 'Write a lot.', process, models };
-    return (await startRun(database, tenantId, run)).sessionId;
+    return (await database.asTenant(tenantId, (tx) => startRun(tx, run))).sessionId;
   });
 
 const readTexts = (place: StoreLocation, sessionId: string) =>

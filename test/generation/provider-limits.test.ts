@@ -26,7 +26,7 @@ test('the concurrency of a provider holds over two workers of a server', async (
   const steps = keys.map((key) => step(key, 'PLAN', 'all_to_one', key, ['seed:draft/']));
   const process = processOf('drafts', [stage('draft', steps)]);
   const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: server.url },
     { providers: { compatible: { concurrency: CONCURRENCY } } },
@@ -60,12 +60,14 @@ test('a limit that the configuration no longer names is lifted by the next worke
   const { tenantId } = await newTenant(database);
   const draft = step('a', 'PLAN', 'all_to_one', 'a', ['seed:draft/']);
   const process = processOf('drafts', [stage('draft', [draft])]);
-  await startRun(database, tenantId, {
-    name: 'D',
-    brief: 'B',
-    process,
-    models: ['offline/author'],
-  });
+  await database.asTenant(tenantId, (tx) =>
+    startRun(tx, {
+      name: 'D',
+      brief: 'B',
+      process,
+      models: ['offline/author'],
+    }),
+  );
   const limits = () =>
     database.asTenant(tenantId, (tx) =>
       tx.query('select key, max_running from concurrency_limits order by key'),

@@ -70,7 +70,7 @@ test('a document is rendered once for its page and for every prompt that shows i
   const server = await startModelServer();
   onTestFinished(() => server.stop());
   const run = { name: 'Debate', brief: 'Bread.', process: debate(), models: MODELS };
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const renderings = await countRenderings(async () => {
     const config = configFor(server.url);
     expect(await work(database, { tenantId, sessionId }, config)).toBe('completed');
@@ -110,7 +110,7 @@ test('a document whose body was not stored is rendered for its first reader', as
   onTestFinished(() => server.stop());
   const process = debate();
   const run = { name: 'Debate', brief: 'Bread.', process, models: MODELS, untilStage: 'draft' };
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   await work(database, { tenantId, sessionId }, configFor(server.url));
   const read = () =>
     database.asTenant(tenantId, async (tx) => {

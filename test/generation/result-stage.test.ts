@@ -146,12 +146,14 @@ async function run(database: Database) {
   const { tenantId } = await newTenant(database);
   const server = await startScriptedServer(answer);
   try {
-    const { sessionId } = await startRun(database, tenantId, {
-      name: 'Bakery',
-      brief: 'Pre-orders for a bakery.',
-      process: sample(),
-      models: ['compatible/lane-1', 'compatible/lane-2'],
-    });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: 'Bakery',
+        brief: 'Pre-orders for a bakery.',
+        process: sample(),
+        models: ['compatible/lane-1', 'compatible/lane-2'],
+      }),
+    );
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
     const read = () => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));

@@ -20,7 +20,7 @@ test('what a stalled stream had brought is saved, although nothing more comes', 
   const write = step('write', 'PLAN', 'all_to_one', 'draft', ['seed:draft/']);
   const process = processOf('drafts', [stage('draft', [write])]);
   const run = { name: 'Drafts', brief: 'Write.', process, models: ['compatible/m'] };
-  const { sessionId } = await startRun(database, tenantId, run);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const config = readModelsConfig({ DIALECTIC_BASE_URL: models.url });
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
   const saved = async () => {

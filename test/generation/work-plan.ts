@@ -129,12 +129,14 @@ export async function playWorkPlan(
     return typeof answer === 'function' ? answer(asked) : answer;
   });
   try {
-    const { sessionId } = await startRun(database, tenantId, {
-      name: 'Bakery',
-      brief: 'A web shop for a bakery.',
-      process: workPlan(),
-      models: ['compatible/scripted'],
-    });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: 'Bakery',
+        brief: 'A web shop for a bakery.',
+        process: workPlan(),
+        models: ['compatible/scripted'],
+      }),
+    );
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const provider = createModelProvider(config);
     const status = async () =>

@@ -13,6 +13,7 @@ import { sleep } from '../../src/platform/clock.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { goOnAsRecorded } from '../../src/replay/go-on-as-recorded.ts';
 import { planReplay, readRecordedRun } from '../../src/replay/read-recorded-run.ts';
+import { startAsRecorded } from '../../src/replay/start-as-recorded.ts';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { chooseLaneByHand } from '../../src/session/converge.ts';
 import { addFeedback } from '../../src/session/feedback.ts';
@@ -44,7 +45,7 @@ async function record() {
   const { database, tenantId } = place;
   const models = ['compatible/a', 'compatible/b'];
   const started = { ...NEW, models, reviewStages: true };
-  const { sessionId } = await startRun(database, tenantId, started);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, started));
   const say = (text: string, document: string | null = null) =>
     database.asTenant(tenantId, (tx) =>
       addFeedback(tx, sessionId, { stageKey: 'propose', document, text }),
@@ -52,15 +53,15 @@ async function record() {
   const go = () => work(place, sessionId, { provider: writer, config: CONFIG });
   await go();
   await say('Mind the counter.', 'case@2');
-  await approveStage(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   await go();
-  await approveStage(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   await go();
   await say('Be shorter.');
-  await iterateSession(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
   for (const _ of ['propose', 'review']) {
     await go();
-    await approveStage(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   }
   return go();
 }
@@ -83,9 +84,10 @@ async function replay(from: string, { fill = null, recipe, around = (one) => one
   const provider = around(createModelProvider(config));
   const planned = await planReplay(run, recipe);
   requireModels(planned.models, config);
-  const { sessionId } = await startRun(database, tenantId, planned);
+  const sessionId = await database.asTenant(tenantId, (tx) => startAsRecorded(tx, run, planned));
   let left = await work(place, sessionId, { provider, config });
-  while (await goOnAsRecorded(database, tenantId, sessionId, run)) {
+  const goOn = () => database.asTenant(tenantId, (tx) => goOnAsRecorded(tx, sessionId, run));
+  while (await goOn()) {
     left = await work(place, sessionId, { provider, config });
   }
   const result = await database.asTenant(tenantId, (tx) => summarise(tx, left.session, left));
@@ -211,7 +213,7 @@ test('participants with options are replayed without them', async () => {
   const { database, tenantId } = place;
   const models = ['offline/builder?fail=2', 'offline/builder'];
   const started = { ...NEW, models, untilStage: 'propose' };
-  const { sessionId } = await startRun(database, tenantId, started);
+  const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, started));
   const provider = createModelProvider(CONFIG);
   const before = await work(place, sessionId, { provider, config: CONFIG });
   expect(before.session.awaiting).toBe('until');
@@ -342,7 +344,8 @@ describe('a lane that a person chose', () => {
     results: [{ stage: 'result', documentKey: 'letter', folder: null }],
   };
   const models = ['offline/builder', 'offline/skeptic'];
-  const begin = () => startRun(place.database, place.tenantId, { ...NEW, process, models });
+  const begin = () =>
+    place.database.asTenant(place.tenantId, (tx) => startRun(tx, { ...NEW, process, models }));
   const choose = (sessionId: string, lane: number) =>
     place.database.asTenant(place.tenantId, async (tx) =>
       chooseLaneByHand(tx, await readSession(tx, sessionId), lane),
@@ -358,7 +361,7 @@ describe('a lane that a person chose', () => {
     const { sessionId } = await begin();
     const other = 3 - chosenOf((await go(sessionId)).session);
     await choose(sessionId, other);
-    await resumeRun(place.database, place.tenantId, sessionId);
+    await place.database.asTenant(place.tenantId, (tx) => resumeRun(tx, sessionId));
     const late = await go(sessionId);
     expect(letters(late.files)).toHaveLength(2);
 

@@ -146,7 +146,9 @@ export async function fuzzAnswers(
   const process = processOf('fuzzed', [stage('draft', [draft])]);
   const run = { name: 'Fuzzed', brief: 'Write about bread.', process };
   const model = 'compatible/fuzzed';
-  const { sessionId } = await startRun(database, tenantId, { ...run, models: [model] });
+  const { sessionId } = await database.asTenant(tenantId, (tx) =>
+    startRun(tx, { ...run, models: [model] }),
+  );
   const config = readModelsConfig(
     { DIALECTIC_BASE_URL: server.url },
     { models: { [model]: { maxOutputTokens: 2_000, price: { input: 3, output: 15 } } } },

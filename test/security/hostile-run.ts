@@ -69,18 +69,16 @@ export async function runWith(place: Place, config: ModelsConfig, log: Log = () 
   const { database, tenantId } = place;
   const startedAt = performance.now();
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
-  const { sessionId } = await startRun(database, tenantId, {
-    name: 'Attacked',
-    brief: 'Write about bread.',
-    process: processOf('attacked', [shortly(stage('draft', [draft]))]),
-    models: Object.keys(config.models),
-    alsoWrite: (tx, started) =>
-      setBudget(tx, {
-        scope: 'session',
-        ownerId: started.sessionId,
-        currency: 'USD',
-        amount: BUDGET_MICROS,
-      }),
+  const sessionId = await database.asTenant(tenantId, async (tx) => {
+    const started = await startRun(tx, {
+      name: 'Attacked',
+      brief: 'Write about bread.',
+      process: processOf('attacked', [shortly(stage('draft', [draft]))]),
+      models: Object.keys(config.models),
+    });
+    const place = { scope: 'session', ownerId: started.sessionId, currency: 'USD' } as const;
+    await setBudget(tx, { ...place, amount: BUDGET_MICROS });
+    return started.sessionId;
   });
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
   const options = { pollMs: 20, settings: SETTINGS, log };

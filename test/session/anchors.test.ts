@@ -62,12 +62,14 @@ describeOnBoth('stored anchors', (kind) => {
   test.each([1, 2])(
     'of the shipped process with %i lanes are those of the table, in both places',
     async (lanes) => {
-      const { sessionId } = await startRun(database, tenantId, {
-        name: 'A project',
-        brief: 'Build a thing that helps people.',
-        process: shipped('software-plan'),
-        models: Array.from({ length: lanes }, (_, n) => `x/model-${n}`),
-      });
+      const { sessionId } = await database.asTenant(tenantId, (tx) =>
+        startRun(tx, {
+          name: 'A project',
+          brief: 'Build a thing that helps people.',
+          process: shipped('software-plan'),
+          models: Array.from({ length: lanes }, (_, n) => `x/model-${n}`),
+        }),
+      );
       await runUntil(database, { tenantId, sessionId }, 'completed');
       const stored = await readStored(database, tenantId, sessionId);
       // Beside the calls two documents that code makes in each lane.

@@ -22,12 +22,14 @@ beforeAll(async () => {
 
 const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
 const start = async (): Promise<string> => {
-  const { sessionId } = await startRun(database, LOCAL_TENANT, {
-    name: 'P',
-    brief: 'Write about bread.',
-    process: processOf('drafts', [stage('draft', [draft])]),
-    models: ['offline/builder'],
-  });
+  const { sessionId } = await database.asTenant(LOCAL_TENANT, (tx) =>
+    startRun(tx, {
+      name: 'P',
+      brief: 'Write about bread.',
+      process: processOf('drafts', [stage('draft', [draft])]),
+      models: ['offline/builder'],
+    }),
+  );
   return sessionId;
 };
 

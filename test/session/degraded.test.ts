@@ -56,7 +56,9 @@ describe('a run that goes on without something', () => {
   ) {
     const models = Array.from({ length: lanes }, (_, n) => `x/model-${n + 1}`);
     const brief = 'Build a thing that helps people.';
-    const { sessionId } = await startRun(database, tenantId, { name: 'P', brief, models, ...run });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, { name: 'P', brief, models, ...run }),
+    );
     const rests = status === 'completed' && run.untilStage ? 'awaiting_review' : status;
     return resume({ tenantId, sessionId }, rests, breaks);
   }

@@ -29,7 +29,9 @@ describeOnBoth('the events of a session', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (models: readonly string[]) =>
-    startRun(database, tenantId, { name: 'P', brief: 'Build it.', process: memo, models });
+    database.asTenant(tenantId, (tx) =>
+      startRun(tx, { name: 'P', brief: 'Build it.', process: memo, models }),
+    );
 
   /** Everything there is once it is enough; other transactions may hold a reader back for a while. */
   async function readUntil(
@@ -132,7 +134,7 @@ describeOnBoth('the events of a session', (kind) => {
       await retrySession(tx, sessionId);
     });
     await runUntil(database, place, 'completed', execute);
-    await iterateSession(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
     const events = await readUntil(sessionId, has('session-continued'));
     const [retried] = ofKind(events, 'job-retried');
     expect(retried).toMatchObject({

@@ -30,7 +30,8 @@ beforeAll(async () => {
 const start = async (run: Partial<NewRun>): Promise<string> => {
   const brief = 'A web shop for a bakery with click and collect.';
   const defaults = { name: 'Bakery', brief, process: memo, models: ['offline/builder'] };
-  return (await startRun(database, tenantId, { ...defaults, ...run })).sessionId;
+  return (await database.asTenant(tenantId, (tx) => startRun(tx, { ...defaults, ...run })))
+    .sessionId;
 };
 
 /** Runs a session with the offline author until it has a status. */
@@ -109,7 +110,7 @@ test('eleven pieces after a finished run all stand in prompts of the next pass',
     predicted.push(own.readBy);
   }
   expect(pieces.length).toBe(11);
-  await iterateSession(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
   await write(sessionId, 'completed');
   const prompts = await readGiven(sessionId, 2);
   expect(prompts.length).toBeGreaterThan(30);
@@ -154,7 +155,7 @@ describe.each([
     for (const { id, stage_key } of documents) {
       ids.push((await give(sessionId, { stageKey: stage_key, document: id, text: 'It.' })).id);
     }
-    await iterateSession(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
     const { execute, given } = recordGiven();
     await runUntil(database, { tenantId, sessionId }, 'completed', execute);
     const read = new Set(given.flatMap((job) => job.inputs.flatMap((input) => input.ids)));
@@ -173,7 +174,7 @@ describe.each([
         ids.push(id);
       }
       given.length = 0;
-      await approveStage(database, tenantId, sessionId);
+      await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
       const status = at === process.stages.length - 2 ? 'completed' : 'awaiting_review';
       await runUntil(database, { tenantId, sessionId }, status, execute);
       const read = new Set(given.flatMap((job) => job.inputIds));
@@ -252,7 +253,7 @@ describe('a process of a user', () => {
     await runUntil(database, { tenantId, sessionId }, 'completed');
     const { id, readBy } = await give(sessionId, { stageKey: memo.stages[1]!.key, text: 'More.' });
     expect(readBy.steps).toEqual([memo.stages[1]!.steps[0]!.key]);
-    await iterateSession(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
     const { execute, given } = recordGiven();
     await runUntil(database, { tenantId, sessionId }, 'completed', execute);
     expect(given.filter((job) => job.inputIds.includes(id)).length).toBe(1);

@@ -24,13 +24,15 @@ describeOnBoth('a session', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (run: Partial<NewRun>) =>
-    startRun(database, tenantId, {
-      name: 'A project',
-      brief: 'Build a thing that helps people.',
-      process: memo,
-      models: ['x/a', 'x/b'],
-      ...run,
-    });
+    database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: 'A project',
+        brief: 'Build a thing that helps people.',
+        process: memo,
+        models: ['x/a', 'x/b'],
+        ...run,
+      }),
+    );
   const read = (sessionId: string) =>
     database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const countSteps = (sessionId: string) =>
@@ -80,10 +82,12 @@ describeOnBoth('a session', (kind) => {
       await database.asTenant(tenantId, (tx) =>
         addFeedback(tx, sessionId, { stageKey: stage.key, text: 'Think of the users.' }),
       );
-      await approveStage(database, tenantId, sessionId);
+      await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
     }
     await runUntil(database, { tenantId, sessionId }, 'completed', execute);
-    await expect(approveStage(database, tenantId, sessionId)).rejects.toMatchObject({
+    await expect(
+      database.asTenant(tenantId, (tx) => approveStage(tx, sessionId)),
+    ).rejects.toMatchObject({
       code: 'conflict',
     });
     expect(given.some((name) => name.includes('feedback'))).toBe(true);
@@ -155,7 +159,7 @@ describeOnBoth('a session', (kind) => {
     const { sessionId } = await start({ process: softwarePlan, models: ['x/a'] });
     await runUntil(database, { tenantId, sessionId }, 'completed');
     const previous = new Set<string>();
-    await iterateSession(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
     const execute = writeTrivially((planned) => {
       const names = planned.inputs.filter(({ ids }) => ids.length > 0).map(({ name }) => name);
       for (const name of names) previous.add(name);

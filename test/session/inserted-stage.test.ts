@@ -61,12 +61,14 @@ describeOnBoth("a user's stage between synthesis and parenthesis", (kind) => {
     const stage = parseStage(hardening).value!;
     const edited = insertStage(shippedWhole('software-plan'), stage, { after: 'synthesis' });
     const process = debateAlone(loadProcess(processToFiles(edited)));
-    const { sessionId } = await startRun(database, tenantId, {
-      name: 'With a stage of my own',
-      brief: 'Build a thing that helps people.',
-      process,
-      models: ['x/a', 'x/b'],
-    });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: 'With a stage of my own',
+        brief: 'Build a thing that helps people.',
+        process,
+        models: ['x/a', 'x/b'],
+      }),
+    );
     await runUntil(database, { tenantId, sessionId }, 'completed');
     const rows = await database.asTenant(tenantId, (tx) =>
       tx.query(

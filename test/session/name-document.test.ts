@@ -24,9 +24,11 @@ const prepare = async (): Promise<void> => {
   if (documents) return;
   const models = ['x/a', 'x/b'];
   const run = { name: 'A project', brief: 'Build a thing.', process, models };
-  ({ sessionId } = await startRun(database, tenantId, { ...run, reviewStages: true }));
+  ({ sessionId } = await database.asTenant(tenantId, (tx) =>
+    startRun(tx, { ...run, reviewStages: true }),
+  ));
   await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
-  await approveStage(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
   documents = await database.asTenant(tenantId, (tx) =>
     tx.query<Row>(

@@ -19,7 +19,7 @@ describeOnBoth('the notices of a session', (kind) => {
   async function start() {
     const { tenantId } = await newTenant(database);
     const run = { name: 'P', brief: 'Build it.', process: memo, models: ['x/a', 'x/b'] };
-    const { sessionId } = await startRun(database, tenantId, run);
+    const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
     const read = async () =>
       (await database.asTenant(tenantId, (tx) => openNotices(tx))).filter(
         ({ topic }) => topic === `session/${sessionId}`,

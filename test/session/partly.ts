@@ -31,7 +31,9 @@ export type PartlyRun = {
 export async function runPartly(place: Place, { provider, writes, ...run }: PartlyRun) {
   const { database, tenantId } = place;
   const brief = 'Bread on the web.';
-  const { sessionId } = await startRun(database, tenantId, { name: 'P', brief, ...run });
+  const { sessionId } = await database.asTenant(tenantId, (tx) =>
+    startRun(tx, { name: 'P', brief, ...run }),
+  );
   const handlers = createHandlers({ database, provider, config: readModelsConfig({}) });
   const sample = writeTrivially((planned) => sampleContent(run.process, planned));
   const execute: JobHandler = (context) => {

@@ -71,7 +71,7 @@ test('the log gives the counts of the tables through failures, resumes and passe
   const property = fc.asyncProperty(plans, async ({ lanes, passes, broken, refused }) => {
     const models = Array.from({ length: lanes }, (_, n) => `x/${n}`);
     const run = { name: 'P', brief: 'Build it.', process: memo, models };
-    const { sessionId } = await startRun(database, tenantId, run);
+    const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
     const place = { tenantId, sessionId };
     const [left, passing] = [new Set(broken), new Set(refused)];
     let calls = 0;
@@ -83,7 +83,7 @@ test('the log gives the counts of the tables through failures, resumes and passe
       throw new DialecticError('provider_unavailable', 'passes', { retryable: true, details });
     });
     for (let pass = 1; pass <= passes; pass++) {
-      if (pass > 1) await iterateSession(database, tenantId, sessionId);
+      if (pass > 1) await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
       for (let status = 'running'; status !== 'completed'; ) {
         status = await runUntil(database, place, ['completed', 'failed'], execute);
         await check(sessionId);

@@ -26,14 +26,16 @@ describeOnBoth('a project', (kind) => {
     ({ tenantId } = await newTenant(database));
   });
   const start = (run: Partial<NewRun>) =>
-    startRun(database, tenantId, {
-      name: 'brief',
-      brief: '',
-      process: memo,
-      models: ['x/a'],
-      untilStage: 'clarify',
-      ...run,
-    });
+    database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: 'brief',
+        brief: '',
+        process: memo,
+        models: ['x/a'],
+        untilStage: 'clarify',
+        ...run,
+      }),
+    );
   const first = (project: string) =>
     start({
       project,

@@ -26,7 +26,8 @@ const start = async (run: Partial<NewRun>): Promise<string> => {
     process: memo,
     models,
   };
-  return (await startRun(database, tenantId, { ...defaults, ...run })).sessionId;
+  return (await database.asTenant(tenantId, (tx) => startRun(tx, { ...defaults, ...run })))
+    .sessionId;
 };
 const read = (id: string) =>
   database.asTenant(tenantId, async (tx) => readQuestions(tx, await readSession(tx, id)));
@@ -96,7 +97,7 @@ test('at a gate the next stage is told once, and the folder says who read it', a
   const sessionId = await start({ reviewStages: true });
   const place = { tenantId, sessionId };
   await runUntil(database, place, 'awaiting_review', asking);
-  await approveStage(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   await runUntil(database, place, 'awaiting_review', asking);
   const { given } = await answer(sessionId, 'Who pays?', 'The state pays.');
   expect(given.map(({ readBy }) => readBy)).toMatchObject([{ stage: 'challenge', iteration: 1 }]);
@@ -115,7 +116,7 @@ test('at a gate the next stage is told once, and the folder says who read it', a
       );
     });
   expect((await files()).every(([, text]) => text.includes('not read yet'))).toBe(true);
-  await approveStage(database, tenantId, sessionId);
+  await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
   const written = await files();
   expect(written.map(([path]) => path.split('/').at(-1)!)).toEqual([
     'user_feedback_clarify.md',

@@ -68,7 +68,7 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
   async function startAndFinish() {
     const brief = 'A web shop for a bakery.';
     const run = { name: 'P', brief, process, models: MODELS };
-    const { sessionId } = await startRun(database, tenantId, run);
+    const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
     await workUntil(sessionId, 'completed');
     const { lanes, chosenLaneId } = await read(sessionId);
     const first = lanes.find(({ id }) => id === chosenLaneId)!.ordinal;
@@ -104,7 +104,7 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
       `wrote the stage result; \`dialectic resume ${sessionId}\` lets lane ${other} write its own.`,
     );
 
-    await resumeRun(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId));
     await workUntil(sessionId, 'completed');
     const after = (await exported(sessionId)).files;
     expect(after.get('decide/anything.md')).toContain(nameOf(other));
@@ -115,7 +115,9 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
 
     // Back to the first lane: all is there, so nothing is owed and nothing runs.
     expect(await choose(sessionId, first)).toBeUndefined();
-    await expect(resumeRun(database, tenantId, sessionId)).rejects.toMatchObject({
+    await expect(
+      database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId)),
+    ).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('dialectic iterate') as string,
     });
@@ -127,9 +129,9 @@ describeOnBoth('a lane that a person chooses after the end', (kind) => {
   test('and fails is tried again by the next resume', async () => {
     const { sessionId, other } = await startAndFinish();
     await choose(sessionId, other);
-    await resumeRun(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId));
     await workUntil(sessionId, 'failed', MODELS[other - 1]);
-    await resumeRun(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId));
     await workUntil(sessionId, 'completed');
     const places = await written(sessionId);
     expect(places.slice(-2)).toEqual([`result@${other}`, `letter@${other}`]);

@@ -114,17 +114,19 @@ describeOnBoth('a project', (kind) => {
       await addNotice(tx, { ...about, message: `No ${SECRET} left.` });
     });
     const memo = shipped('decision-memo');
-    const second = await startRun(database, tenantId, {
-      name: '',
-      project: SECRET,
-      brief: '',
-      process: {
-        ...memo,
-        name: SECRET,
-        stages: memo.stages.map((stage) => ({ ...stage, name: `${stage.name} ${SECRET}` })),
-      },
-      models: ['offline/critic'],
-    });
+    const second = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, {
+        name: '',
+        project: SECRET,
+        brief: '',
+        process: {
+          ...memo,
+          name: SECRET,
+          stages: memo.stages.map((stage) => ({ ...stage, name: `${stage.name} ${SECRET}` })),
+        },
+        models: ['offline/critic'],
+      }),
+    );
     await dialectic.cancel(second.sessionId);
 
     const other = await dialectic.start({ ...run, name: 'Sundays' });

@@ -68,7 +68,7 @@ describeOnBoth('a run that a person stops', (kind) => {
   const start = async (): Promise<string> => {
     const models = ['compatible/scripted'];
     const run = { name: 'P', brief: 'Write.', process: drafts, models };
-    return (await startRun(database, LOCAL_TENANT, run)).sessionId;
+    return (await database.asTenant(LOCAL_TENANT, (tx) => startRun(tx, run))).sessionId;
   };
   const read = (sessionId: string) =>
     database.asTenant(LOCAL_TENANT, (tx) => readSession(tx, sessionId));
@@ -101,7 +101,7 @@ describeOnBoth('a run that a person stops', (kind) => {
     'pauses: the call of %s is saved, and no other starts',
     async (_, work) => {
       await whileStreaming(work, async (sessionId, server, pace) => {
-        await pauseRun(database, LOCAL_TENANT, sessionId);
+        await database.asTenant(LOCAL_TENANT, (tx) => pauseRun(tx, sessionId));
         expect(server.served[0]!.over).toBe(false);
         pace.gapMs = 0;
         const steps = () =>
@@ -130,7 +130,7 @@ describeOnBoth('a run that a person stops', (kind) => {
     'cancels: the call of %s ends at once, saved and paid',
     async (_, work) => {
       await whileStreaming(work, async (sessionId, server) => {
-        await cancelRun(database, LOCAL_TENANT, sessionId);
+        await database.asTenant(LOCAL_TENANT, (tx) => cancelRun(tx, sessionId));
         await until(() => server.served[0]!.over);
         const calls = () =>
           query<{ status: string; text: string; tokens: number; hold: string }>(
@@ -172,7 +172,7 @@ describeOnBoth('a run that a person stops', (kind) => {
       execute function refuse_chunk()`);
     try {
       await whileStreaming(work, async (sessionId) => {
-        await cancelRun(database, LOCAL_TENANT, sessionId);
+        await database.asTenant(LOCAL_TENANT, (tx) => cancelRun(tx, sessionId));
         const told = 'this worker. What its call had brought is not saved: no chunk today';
         await until(() => lines.some((line) => line.includes(told)));
       });
@@ -183,10 +183,10 @@ describeOnBoth('a run that a person stops', (kind) => {
 
   test('a run that is over can be neither paused nor cancelled', async () => {
     const sessionId = await start();
-    await pauseRun(database, LOCAL_TENANT, sessionId);
-    await cancelRun(database, LOCAL_TENANT, sessionId);
+    await database.asTenant(LOCAL_TENANT, (tx) => pauseRun(tx, sessionId));
+    await database.asTenant(LOCAL_TENANT, (tx) => cancelRun(tx, sessionId));
     for (const stop of [pauseRun, cancelRun]) {
-      const refused = stop(database, LOCAL_TENANT, sessionId);
+      const refused = database.asTenant(LOCAL_TENANT, (tx) => stop(tx, sessionId));
       await expect(refused).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('cancelled') as string,

@@ -71,12 +71,14 @@ async function runThrough(place: StoreLocation, fault: Fault): Promise<void> {
   });
   onTestFinished(() => server.stop());
   const draft = step('draft', 'EXECUTE', 'all_to_one', 'draft', ['seed:draft/']);
-  const { sessionId } = await startRun(database, tenantId, {
-    name: 'P',
-    brief: 'Write about bread.',
-    process: processOf('drafts', [stage('draft', [draft])]),
-    models: ['compatible/m'],
-  });
+  const { sessionId } = await database.asTenant(tenantId, (tx) =>
+    startRun(tx, {
+      name: 'P',
+      brief: 'Write about bread.',
+      process: processOf('drafts', [stage('draft', [draft])]),
+      models: ['compatible/m'],
+    }),
+  );
   let said = '';
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text);

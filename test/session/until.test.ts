@@ -15,7 +15,9 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
     const database = await openTestStore(kind);
     const { tenantId } = await newTenant(database);
     const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
-    const { sessionId } = await startRun(database, tenantId, { ...run, untilStage: 'clarify' });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, { ...run, untilStage: 'clarify' }),
+    );
     const place = { tenantId, sessionId };
     const done: string[] = [];
     const execute = writeTrivially(({ stage, documentKey }) => {
@@ -35,21 +37,25 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
     expect(await read()).toMatchObject({ chosenLaneId: null });
     expect(await readme()).toContain('pass 1, stopped after clarify.');
     expect(await readme()).toContain(`dialectic resume ${sessionId}`);
-    await expect(approveStage(database, tenantId, sessionId)).rejects.toMatchObject({
+    await expect(
+      database.asTenant(tenantId, (tx) => approveStage(tx, sessionId)),
+    ).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('dialectic resume') as string,
     });
     for (const until of ['clarify', 'nowhere']) {
-      await expect(resumeRun(database, tenantId, sessionId, { until })).rejects.toMatchObject({
+      await expect(
+        database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId, { until })),
+      ).rejects.toMatchObject({
         code: 'usage_invalid',
         message: expect.stringContaining('propose, challenge, decide') as string,
       });
     }
 
-    await resumeRun(database, tenantId, sessionId, { until: 'challenge' });
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId, { until: 'challenge' }));
     await runUntil(database, place, 'awaiting_review', execute);
     expect(await read()).toMatchObject({ awaiting: 'until', untilStage: 'challenge' });
-    await resumeRun(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId));
     await runUntil(database, place, 'completed', execute);
     expect(await read()).toMatchObject({ awaiting: null, untilStage: null });
     expect(await readme()).toContain('pass 1, completed.');
@@ -77,7 +83,9 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
         'session-paused until',
         'session-resumed until',
       ]);
-    await expect(resumeRun(database, tenantId, sessionId)).rejects.toMatchObject({
+    await expect(
+      database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId)),
+    ).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('dialectic iterate') as string,
     });
@@ -87,9 +95,11 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
     const database = await openTestStore(kind);
     const { tenantId } = await newTenant(database);
     const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
-    const { sessionId } = await startRun(database, tenantId, { ...run, untilStage: 'clarify' });
+    const { sessionId } = await database.asTenant(tenantId, (tx) =>
+      startRun(tx, { ...run, untilStage: 'clarify' }),
+    );
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
-    await iterateSession(database, tenantId, sessionId);
+    await database.asTenant(tenantId, (tx) => iterateSession(tx, sessionId));
     await runUntil(database, { tenantId, sessionId }, 'awaiting_review');
     const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
     expect(session).toMatchObject({ iteration: 2, awaiting: 'until' });

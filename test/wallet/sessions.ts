@@ -45,7 +45,11 @@ export function startDebate(
     ]),
   ]);
   const run = { name: 'Drafts', brief: 'Write a lot.', process, models: MODELS };
-  return startRun(database, tenantId, { ...run, ...(alsoWrite && { alsoWrite }) });
+  return database.asTenant(tenantId, async (tx) => {
+    const started = await startRun(tx, run);
+    await alsoWrite?.(tx, started);
+    return started;
+  });
 }
 
 /** Works on a session until it is over or rests behind a gate; says how it ended. */
