@@ -14,7 +14,7 @@ export type Benchmark = {
   title: string;
   /** Whether it compares with other libraries, which are installed for benchmarks alone. */
   needsPeers?: boolean;
-  run(): Promise<BenchResult>;
+  run(flags: readonly string[]): Promise<BenchResult>;
 };
 
 /** Installs the exact versions of the lock file beside this file, unless they are there. */

@@ -14,7 +14,7 @@ if (!name || !existsSync(new URL(`./${name}.bench.ts`, import.meta.url))) {
 }
 const benchmark = ((await import(`./${name}.bench.ts`)) as { default: Benchmark }).default;
 if (benchmark.needsPeers) installPeers();
-const result = await benchmark.run();
+const result = await benchmark.run(flags);
 const table = toTable(result);
 if (flags.includes('--write')) writeSection(name, benchmark.title, table);
 process.stdout.write(`${benchmark.title}\n\n${table}\n\n${toJson(name, result)}\n`);
