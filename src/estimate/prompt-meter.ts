@@ -101,7 +101,7 @@ function foreseeInputs({ authors }: Bench, call: ForeseenCall): ForeseenInput[] 
         stage,
         document_key: author?.job.documentKey ?? '',
       };
-      return { ...about, id, author, readers: 0, order: id, text: '', content: null };
+      return { ...about, id, author, place: 0, order: id, text: '', content: null };
     });
   });
 }

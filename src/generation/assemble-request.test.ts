@@ -39,7 +39,7 @@ const input = (over: Partial<JobInput>): JobInput => ({
   title: 'Case',
   stage: 'thesis',
   document_key: 'case',
-  readers: 1,
+  place: 1,
   order: '000/a',
   text: 'The case.',
   content: {},
@@ -107,11 +107,11 @@ describe('a request', () => {
     expect(two.messages.at(-1)).not.toEqual(one.messages.at(-1));
   });
 
-  test('gives documents in one order, what most steps read first', () => {
+  test('gives documents in one order, by their place and then by the debate', () => {
     const inputs = [
       input({ label: 'C', order: '001/c' }),
       input({ label: 'B', order: '000/b' }),
-      input({ label: 'A', order: '002/a', readers: 3 }),
+      input({ label: 'A', order: '002/a', place: 0 }),
     ];
     const order = (list: readonly JobInput[]) =>
       [...all(assemble({ inputs: list })).matchAll(/<document label="(\w)"/g)].map(([, l]) => l);

@@ -35,15 +35,15 @@ export type Assembly = {
 
 /**
  * Puts a request together. What most calls share comes first and stays the same to the byte, so
- * that providers can reuse it: the system instruction, the request, the documents in the order of
- * the debate. What only this step says comes last.
+ * that providers can reuse it: the system instruction and the request, which all stages share, the
+ * documents in their reading order, then the stage. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model, subject } = assembly;
   const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
   const { stable, setting } = splitSeedPrompt(assembly);
-  const shared = [stable, setting, packDocuments(assembly.inputs)]
+  const shared = [stable, packDocuments(assembly.inputs), setting]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));
   const { common, own } = splitPrompt(assembly, currentPrompt(assembly));
@@ -134,11 +134,8 @@ const asData = (text: string): string =>
 
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
-/** What most steps of the stage read comes first; beyond that the order of the debate. */
-function compareInputs(a: JobInput, b: JobInput): number {
-  const byRank = Number(b.type === 'header_context') - Number(a.type === 'header_context');
-  return b.readers - a.readers || byRank || (a.order < b.order ? -1 : 1);
-}
+const compareInputs = (a: JobInput, b: JobInput): number =>
+  a.place - b.place || (a.order < b.order ? -1 : 1);
 
 /** Documents as data, in an order that never changes. */
 function packDocuments(inputs: readonly JobInput[]): string {

@@ -6,9 +6,9 @@ import type { Contract, InputType } from '../recipe/types.ts';
 export type JobInput = PromptInput & {
   readonly name: string;
   readonly type: InputType;
-  /** How many steps of the stage read it; what most of them read travels first. */
-  readonly readers: number;
-  /** Orders what as many steps read: earlier stages first, the same in every call. */
+  /** The place of its source among the documents of the prompt; feedback comes last. */
+  readonly place: number;
+  /** Orders what has one place, such as the work of several participants; the same in every call. */
   readonly order: string;
   readonly text: string;
   readonly content: unknown;

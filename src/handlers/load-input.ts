@@ -35,7 +35,7 @@ export type Lineage = {
 };
 
 /** An input before its place among the others is known. */
-type LoadedInput = Omit<JobInput, 'name' | 'type' | 'label' | 'readers'> & Lineage;
+type LoadedInput = Omit<JobInput, 'name' | 'type' | 'label' | 'place'> & Lineage;
 
 /** Loads one input: a document, what a person said, or a resource of the project. */
 export async function loadInput(

@@ -4,7 +4,8 @@ import { optionLabel } from '../planning/deal-labels.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { isShown, stageOf, stepOf } from '../recipe/edges.ts';
-import type { Stage, Step, StepInput } from '../recipe/types.ts';
+import { readingOrder, sourceOf } from '../recipe/reading-order.ts';
+import type { Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { type Lineage, loadInput } from './load-input.ts';
 
@@ -19,21 +20,23 @@ export async function loadInputs(
   const step = stepOf(stage, planned.step);
   const rivals = rivalsInput(process, step);
   const letters = await readLetters(tx, step, planned);
+  const reading = readingOrder(process, stage.key, step.key);
   const loaded: (JobInput & Lineage)[] = [];
   for (const { name, ids } of planned.inputs) {
     const input = step.inputs.find((one) => one.name === name);
     if (input && !isShown(input)) continue;
     // Only the planner adds an input that the recipe does not name, and it is feedback.
     const type = input?.type ?? 'feedback';
-    const readers = input ? countReaders(stage, input) : 0;
+    const at = input ? reading.indexOf(sourceOf(input)) : -1;
+    const place = at < 0 ? reading.length : at;
     for (const [index, id] of ids.entries()) {
       const letter = ids.length > 1 ? optionLabel(index) : letters.get(id);
       const mark = letter ? ` ${letter}` : '';
       const one = await loadInput(tx, session, planned.laneId, id, type);
       // Rivals stand in the order of their labels, not of their lanes.
-      const place = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
-      const order = rivals && input === rivals ? place : one.order;
-      loaded.push({ ...one, name, type, readers, order, letter, label: `${one.title}${mark}` });
+      const dealt = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
+      const order = rivals && input === rivals ? dealt : one.order;
+      loaded.push({ ...one, name, type, place, order, letter, label: `${one.title}${mark}` });
     }
   }
   return loaded.map((one) => nameSubject(one, loaded));
@@ -79,18 +82,3 @@ async function readLetters(
     several.flatMap((input) => input.ids.map((id, index) => [id, optionLabel(index)] as const)),
   );
 }
-
-/** How many steps of a stage are given what an input names. */
-const countReaders = (stage: Stage, input: StepInput): number =>
-  stage.steps.filter(
-    (step) =>
-      !step.skip &&
-      step.inputs.some(
-        (one) =>
-          isShown(one) &&
-          one.stage === input.stage &&
-          one.documentKey === input.documentKey &&
-          one.iteration === input.iteration &&
-          (one.type === 'feedback') === (input.type === 'feedback'),
-      ),
-  ).length;
