@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline/promises';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { Question } from '../session/questions.ts';
-import { withoutControls } from '../text/clean-text.ts';
+import { toShown } from './output.ts';
+import type { TextOutput } from './wrap-text.ts';
 
 /** Where a person reads questions and types answers. */
 export type Terminal = {
   readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
+  readonly output: NodeJS.WritableStream & TextOutput;
 };
 
 /** The person's terminal; null where there is none, or where nothing is to be asked. */
@@ -37,7 +38,7 @@ export async function askQuestions(
   lines.once('SIGINT', () => lines.close()).once('close', () => ended.abort());
   try {
     for (const [at, question] of open.entries()) {
-      const prompt = promptFor(question, at + 1, open.length);
+      const prompt = toShown(promptFor(question, at + 1, open.length), terminal.output);
       const text = (await lines.question(prompt, { signal: ended.signal })).trim();
       if (text === '') continue;
       // Saved one by one: what was typed before Ctrl-C counts.
@@ -56,5 +57,5 @@ export async function askQuestions(
 
 function promptFor({ question, assumption }: Question, at: number, count: number): string {
   const otherwise = assumption === null ? 'Enter leaves it open' : `Enter for: ${assumption}`;
-  return withoutControls(`\nQuestion ${at} of ${count}: ${question}\n  ${otherwise}\n> `);
+  return `\nQuestion ${at} of ${count}: ${question}\n  ${otherwise}\n> `;
 }

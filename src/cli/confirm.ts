@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { DialecticError } from '../errors/errors.ts';
-import { withoutControls } from '../text/clean-text.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
+import { toShown } from './output.ts';
 
 /** Who answers yes-or-no questions: `--yes` has, a person at a terminal does, or nobody can. */
 export type Consent = 'given' | Terminal | null;
@@ -36,7 +36,7 @@ async function askLine(prompt: string, terminal: Terminal): Promise<string> {
   const ended = new AbortController();
   const lines = createInterface(terminal);
   lines.once('SIGINT', () => lines.close()).once('close', () => ended.abort());
-  const question = lines.question(withoutControls(prompt), { signal: ended.signal });
+  const question = lines.question(toShown(prompt, terminal.output), { signal: ended.signal });
   const answer = await question.catch((thrown: Error) => {
     if (!ended.signal.aborted) throw thrown;
     return '';

@@ -1,17 +1,29 @@
 import { type DialecticError, toDialecticError } from '../errors/errors.ts';
 import { toPlainJson, withoutControls } from '../text/clean-text.ts';
 import { exitWith } from './exit-with.ts';
+import { type TextOutput, widthOfWindow, wrapText } from './wrap-text.ts';
 
 /**
  * Results go to stdout: as JSON where the caller asked for it, else as lines for people. What models,
  * providers and recipes wrote is among them, so that nothing a terminal acts on may pass.
  */
 export function printResult(json: boolean, value: unknown, lines: readonly string[]): void {
+  const text = json ? toPlainJson(value) : toShown(lines.join('\n'), process.stdout);
+  process.stdout.write(`${text}\n`);
+}
+
+/** The same for a text that other programs read, such as a script or a table: it is never wrapped. */
+export function printExactly(json: boolean, value: unknown, lines: readonly string[]): void {
   const text = json ? toPlainJson(value) : withoutControls(lines.join('\n'));
   process.stdout.write(`${text}\n`);
 }
 
-const writeLine = (line: string): void => void process.stderr.write(`${withoutControls(line)}\n`);
+/** A text as it may go to a terminal: without what a terminal acts on, wrapped to its window. */
+export const toShown = (text: string, output: TextOutput): string =>
+  wrapText(withoutControls(text), widthOfWindow(output));
+
+const writeLine = (line: string): void =>
+  void process.stderr.write(`${toShown(line, process.stderr)}\n`);
 let tellThrough = writeLine;
 
 /** Says something while the work goes on: on stderr, a line at a time. */

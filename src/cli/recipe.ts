@@ -11,7 +11,7 @@ import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
 import { exitWith } from './exit-with.ts';
-import { printResult } from './output.ts';
+import { printExactly, printResult } from './output.ts';
 import { BASE_FOLDER, compareWithOrigin } from './recipe-diff.ts';
 import { insertCommand, mergeCommand } from './recipe-edit.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
@@ -154,5 +154,5 @@ async function diff(folder: string, other: string | undefined, options: Options)
 
 async function graph(name: string, options: Options): Promise<void> {
   const mermaid = toMermaid((await loadRecipe(name)).process);
-  printResult(options.json === true, { mermaid }, [mermaid.trimEnd()]);
+  printExactly(options.json === true, { mermaid }, [mermaid.trimEnd()]);
 }

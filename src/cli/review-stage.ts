@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline';
 import type { Dialectic } from '../api/dialectic.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import type { RunResult } from '../session/summary.ts';
-import { withoutControls } from '../text/clean-text.ts';
 import type { Terminal } from './ask-questions.ts';
 import { editText } from './edit-text.ts';
+import { toShown } from './output.ts';
 import { readForm, writeForm } from './review-form.ts';
 import {
   describeChoices,
@@ -30,7 +30,7 @@ export async function reviewStage(
 ): Promise<boolean> {
   const { session } = result;
   const write = (lines: readonly string[]): void =>
-    void terminal.output.write(withoutControls(`${lines.join('\n')}\n`));
+    void terminal.output.write(`${toShown(lines.join('\n'), terminal.output)}\n`);
   const review = await readStageToReview(dialectic, result, stageKey);
   write([...describeStage(review), ...describeChoices(review)]);
   let lines = openLines(terminal);

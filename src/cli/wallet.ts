@@ -3,7 +3,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import { toCsv } from './csv.ts';
-import { printResult } from './output.ts';
+import { printExactly, printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
 import {
@@ -90,7 +90,8 @@ async function balance(dialectic: Dialectic, options: Options): Promise<void> {
   const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
   const table = toCsv(BALANCE_COLUMNS, accounts);
-  printResult(options.json === true, { accounts, budgets }, options.csv ? table : lines);
+  const print = options.csv ? printExactly : printResult;
+  print(options.json === true, { accounts, budgets }, options.csv ? table : lines);
 }
 
 async function history(dialectic: Dialectic, options: Options): Promise<void> {
@@ -109,7 +110,7 @@ async function history(dialectic: Dialectic, options: Options): Promise<void> {
     entries.map(({ price: _price, ...entry }) => entry),
   );
   const shown = options.csv ? table : lines.length > 0 ? lines : ['Nothing moved yet.'];
-  printResult(options.json === true, entries, shown);
+  (options.csv ? printExactly : printResult)(options.json === true, entries, shown);
 }
 
 async function report(dialectic: Dialectic, session: string | undefined, options: Options) {
@@ -117,7 +118,7 @@ async function report(dialectic: Dialectic, session: string | undefined, options
   const costs = await dialectic.costs(id);
   const rows = costs.calls.map(({ price: _price, usage, ...call }) => ({ ...call, ...usage }));
   const lines = options.csv ? toCsv(CALL_COLUMNS, rows) : describeReport(costs);
-  printResult(options.json === true, costs, lines);
+  (options.csv ? printExactly : printResult)(options.json === true, costs, lines);
 }
 
 async function grant(dialectic: Dialectic, text: string, options: Options): Promise<void> {

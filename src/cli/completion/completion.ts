@@ -4,7 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { locateStore } from '../../db/open.ts';
 import { DialecticError } from '../../errors/errors.ts';
 import { readConfiguration } from '../configuration.ts';
-import { printResult } from '../output.ts';
+import { printExactly, printResult } from '../output.ts';
 import { withDialectic } from '../store.ts';
 import { describeCommands } from './describe-commands.ts';
 import { SHELLS, type Shell, writeScript } from './scripts.ts';
@@ -40,7 +40,7 @@ async function complete(shell: Shell | undefined, options: Options): Promise<voi
   const { createProgram } = await import('../program.ts'); // this command line loaded one verb alone
   const entries = describeCommands(await createProgram());
   const script = writeScript(shell, entries, await readWords(readConfiguration()));
-  printResult(isJson, { shell, script }, [script.trimEnd()]);
+  printExactly(isJson, { shell, script }, [script.trimEnd()]);
 }
 
 /** The newest sessions by id; a store that does not exist yet is not made for a press of Tab. */

@@ -5,7 +5,7 @@ import { NO_EVENTS, type SessionState } from '../../session/session-state.ts';
 import { drawRun } from './draw-run.ts';
 import { type RunFacts, summarise } from './draw-sums.ts';
 import { keepPace, type Pace, secondsLeft } from './pace.ts';
-import { type Line, type Output, paint } from './paint.ts';
+import { type Line, layOut, type Output, paint } from './paint.ts';
 import { expectSteps, type RunView, type ShownSession, viewRun } from './run-view.ts';
 import { tellNews } from './tell-news.ts';
 
@@ -94,12 +94,12 @@ export class Screen {
 
   #keep(line: Line): void {
     this.#lastLineMs = elapsedMs();
-    const text = paint(line, this.#output);
     if (this.#window === null) {
-      this.#output.write(`${text}\n`);
+      this.#output.write(`${paint(line, this.#output)}\n`);
       return;
     }
-    this.#window.update.persist(text);
+    const lines = layOut(line, this.#output.columns ?? 80);
+    this.#window.update.persist(lines.map((one) => paint(one, this.#output)).join('\n'));
     this.#redraw(viewRun(this.#session, this.#expected, this.#state), this.#window);
   }
 
