@@ -58,6 +58,18 @@ export async function dismissAllNotices(tx: Transaction): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
+/**
+ * Puts away what a session's going on, or its end, settles: that it was paused, and that jobs failed.
+ * What still holds is told anew by the triggers.
+ */
+export async function settleNotices(tx: Transaction, sessionId: string): Promise<void> {
+  await tx.query(
+    `update notices set dismissed_at = app_now()
+     where topic = 'session/' || $1 and dismissed_at is null and details ?| '{gate,jobId}'`,
+    [sessionId],
+  );
+}
+
 /** The notice with this id, or with an id that ends so. */
 export function findNotice(open: readonly Notice[], wanted: string): Notice {
   const [found, ...others] = open.filter(({ id }) => id.endsWith(wanted));

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { settleNotices } from '../db/notices.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { lastStage, lockSession, requireNext } from './advance.ts';
@@ -28,6 +29,7 @@ export async function resumeRun(
   const stop = until ?? (stopped ? null : session.untilStage);
   await tx.query('update sessions set until_stage = $2 where id = $1', [sessionId, stop]);
   await removeGate(tx, sessionId);
+  await settleNotices(tx, sessionId);
   if (owed !== undefined) await reopenStage(tx, session, owed);
   else if (stopped) await openStage(tx, sessionId, next);
   else await retrySession(tx, sessionId);

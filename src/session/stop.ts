@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { settleNotices } from '../db/notices.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { addGate, cancelSession } from '../jobs/sessions.ts';
 import { lockSession } from './advance.ts';
@@ -30,4 +31,5 @@ export async function cancelRun(tx: Transaction, sessionId: string): Promise<voi
     throw new DialecticError('conflict', `The session is ${status} and cannot be cancelled.`);
   }
   await cancelSession(tx, sessionId);
+  await settleNotices(tx, sessionId);
 }

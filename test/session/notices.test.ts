@@ -3,7 +3,9 @@ import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { addGate, removeGate } from '../../src/jobs/sessions.ts';
+import { resumeRun } from '../../src/session/resume.ts';
 import { startRun } from '../../src/session/start.ts';
+import { cancelRun } from '../../src/session/stop.ts';
 import { noteShortage } from '../../src/wallet/ledger.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';
@@ -94,5 +96,18 @@ describeOnBoth('the notices of a session', (kind) => {
           `Raise it with: dialectic wallet budget <tokens> --tokens. Then: ${resume}`,
       ],
     ]);
+  });
+
+  test('go away when the session goes on, and come back with the next pause', async () => {
+    const { tenantId, sessionId, read } = await start();
+    const close = () => database.asTenant(tenantId, (tx) => addGate(tx, sessionId, 'budget'));
+    await close();
+    expect(await read()).toHaveLength(1);
+    await database.asTenant(tenantId, (tx) => resumeRun(tx, sessionId));
+    expect(await read()).toEqual([]);
+    await close();
+    expect(await read()).toHaveLength(1);
+    await database.asTenant(tenantId, (tx) => cancelRun(tx, sessionId));
+    expect(await read()).toEqual([]);
   });
 });
