@@ -134,6 +134,8 @@ const SCHEMAS = [
     documentKey: z.string().nullable(),
     version: z.number(),
     jobId: z.string().nullable(),
+    /** Of a rendered document, its place in the folder; readers work it out, it is not stored. */
+    path: z.string().nullable().default(null),
   }),
 ] as const;
 

@@ -1,7 +1,9 @@
 import type { Database } from '../db/database.ts';
 import { EVENTS_CHANNEL, readEvents } from '../db/events.ts';
 import { sleep } from '../platform/clock.ts';
+import { readPaths } from './document-paths.ts';
 import { parseSessionEvent, type SessionEvent } from './event-types.ts';
+import { readSession } from './read.ts';
 
 type SessionEventsParams = {
   readonly tenantId: string;
@@ -35,7 +37,31 @@ export async function readSessionEvents(
     limit,
   });
   const events = stored.map(parseSessionEvent).filter((event) => event !== undefined);
-  return { events, cursor: stored.at(-1)?.cursor ?? after, isLast: stored.length < limit };
+  return {
+    events: await addPaths(database, { tenantId, sessionId }, events),
+    cursor: stored.at(-1)?.cursor ?? after,
+    isLast: stored.length < limit,
+  };
+}
+
+/** Tells with each rendered document where the folder has it. */
+async function addPaths(
+  database: Database,
+  { tenantId, sessionId }: Pick<SessionEventsParams, 'tenantId' | 'sessionId'>,
+  events: readonly SessionEvent[],
+): Promise<readonly SessionEvent[]> {
+  const ids = events.flatMap((event) =>
+    event.kind === 'document-rendered' ? [event.documentId] : [],
+  );
+  if (ids.length === 0) return events;
+  const paths = await database.asTenant(tenantId, async (tx) =>
+    readPaths(tx, await readSession(tx, sessionId), ids),
+  );
+  return events.map((event) =>
+    event.kind === 'document-rendered'
+      ? { ...event, path: paths.get(event.documentId) ?? null }
+      : event,
+  );
 }
 
 /** How often it looks without a hint: hints may be lost, and other transactions delay readers. */

@@ -1,15 +1,14 @@
 import type { Transaction } from '../db/database.ts';
-import { nameAuthors } from '../documents/authors.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
-import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
-import { DialecticError } from '../errors/errors.ts';
+import { constructPath, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
 import { processToFiles } from '../recipe/serialise.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
+import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
@@ -54,14 +53,9 @@ export type ExportedSession = {
   readonly outcome: Outcome;
 };
 
-export type DocumentRow = {
+export type DocumentRow = NamedFile & {
   id: string;
   kind: 'document' | 'header_context' | 'seed_prompt';
-  iteration: number;
-  stage_key: string;
-  document_key: string;
-  lane_id: string;
-  version: number;
   source_group: string | null;
   contribution_id: string | null;
   anchor_id: string | null;
@@ -69,7 +63,6 @@ export type DocumentRow = {
   content: unknown;
   missing: Loss[];
   markdown: string | null;
-  responding_lane_id: string | null;
   chain_id: string | null;
   cost_micros: number | null;
   recorded_cost_micros: number | null;
@@ -127,23 +120,17 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
   const works = new Map<string, Work>();
   const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));
   for (const row of rows) {
-    const place = {
-      session: session.id.slice(-12),
-      iteration: row.iteration,
-      stageNumber: order.indexOf(row.stage_key) + 1,
-      stage: row.stage_key,
-    };
     if (row.kind === 'seed_prompt') {
+      const place = {
+        session: session.id.slice(-12),
+        iteration: row.iteration,
+        stageNumber: order.indexOf(row.stage_key) + 1,
+        stage: row.stage_key,
+      };
       files.set(constructPath({ kind: 'seed_prompt', ...place }), showAsIs(row.markdown ?? ''));
       continue;
     }
-    const work = {
-      ...place,
-      author: authorOf(session, row.lane_id),
-      relation: relationOf(session, row, rows, origins),
-      attempt: row.version,
-      documentKey: row.document_key,
-    };
+    const work = workOf(session, row, origins.get(row.source_group));
     documents.push(addDocument(files, session, row, work));
     works.set(row.id, work);
     const about = lanesAbout(session, row, origins).map(({ ordinal }) => ordinal);
@@ -235,7 +222,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
        d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
        b.body as markdown,
-       j.responding_lane_id, j.chain_id,
+       j.responding_lane_id, j.chain_id, s.siblings,
        -- What code makes has no calls and costs nothing.
        case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,
        case when not c.unrecorded then c.recorded end as recorded_cost_micros,
@@ -244,6 +231,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
      from documents d
      left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
+     ${WITH_SIBLINGS}
      left join (
        select k.chain_id, sum(m.cost_micros)::float8 as cost,
          sum(m.recorded_cost_micros)::float8 as recorded,
@@ -259,13 +247,6 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   );
 }
 
-function authorOf({ lanes }: SessionView, laneId: string): Author {
-  const at = lanes.findIndex(({ id }) => id === laneId);
-  const author = nameAuthors(lanes.map(({ model }) => model))[at];
-  if (!author) throw new DialecticError('not_found', `There is no lane ${laneId}.`);
-  return author;
-}
-
 /** The lane on whose proposal a document is, then the one whose responses it merges with it. */
 function lanesAbout(
   { lanes }: SessionView,
@@ -275,27 +256,6 @@ function lanesAbout(
   const origin = lanes.find(({ id }) => id === origins.get(source_group));
   const responding = lanes.find(({ id }) => id === responding_lane_id);
   return origin ? [origin, ...(responding ? [responding] : [])] : [];
-}
-
-/** Where a lane makes a document more than once in a stage, the name says on what. */
-function relationOf(
-  session: SessionView,
-  row: DocumentRow,
-  rows: readonly DocumentRow[],
-  origins: ReadonlyMap<string | null, string>,
-): Relation | null {
-  const siblings = rows.filter(
-    (other) =>
-      other.lane_id === row.lane_id &&
-      other.stage_key === row.stage_key &&
-      other.document_key === row.document_key &&
-      other.iteration === row.iteration,
-  );
-  const origin = origins.get(row.source_group);
-  if (siblings.length < 2 || !origin) return null;
-  const source = authorOf(session, origin);
-  if (row.responding_lane_id === null) return { kind: 'critiquing', source };
-  return { kind: 'from', sources: [source, authorOf(session, row.responding_lane_id)] };
 }
 
 async function addProject(

@@ -102,6 +102,19 @@ describe.each([80, 50])('on a terminal of %i columns', (columns) => {
     expect(under).toContain('3 tokens');
   });
 
+  test('a long line that is told is broken between words', async () => {
+    const terminal = new Terminal(columns);
+    const screen = await open(terminal);
+    const words =
+      'Nothing new starts. Four calls under way are let finish, and cost what they cost.';
+    screen.tell(words);
+    screen.news([failed]);
+    const lines = terminal.screen.map((line) => line.trimEnd());
+    const end = lines.findIndex((line) => line.endsWith('cost.'));
+    expect(lines.slice(0, end + 1).join(' ')).toBe(words);
+    expect(lines.every((line) => line.length <= columns)).toBe(true);
+  });
+
   test('a window that is too low shows the sums', async () => {
     const terminal = new Terminal(columns, 4);
     const screen = await open(terminal);
@@ -112,7 +125,13 @@ describe.each([80, 50])('on a terminal of %i columns', (columns) => {
 });
 
 const write = { stage: 'thesis', step: 'write', lane: 2 };
-const rendered = told('document-rendered', { ...write, documentKind: 'document', version: 1 });
+const path = 'session_5e6f/iteration_1/1_thesis/documents/offline-skeptic_1_case.md';
+const rendered = told('document-rendered', {
+  ...write,
+  documentKind: 'document',
+  version: 1,
+  path,
+});
 const retried = job('job-retried', write, {
   error: { code: 'provider_unavailable', message: 'compatible/m: 503.' },
   attempt: 1,
@@ -135,13 +154,24 @@ test('where there is no terminal, stages, documents, retries and failures get li
   expect(output.raw.trimEnd().split('\n')).toEqual([
     'Starting: 0 of about 6 calls · 0 in flight, 0 queued · 1 tokens · $0 · 0 s',
     'Waits[2J.',
-    '✓ thesis: Anything · 2 skeptic',
+    `✓ Anything · ${path}`,
     expect.stringMatching(
       /^↻ 2 skeptic, Anything: try 2 at .*, in \d+ s\. compatible\/m: 503\. \(provider_unavailable\)$/,
     ),
     '✗ 2 skeptic, Anything: No JSON. (model_output_invalid)',
     'thesis: 0 of about 6 calls · 0 in flight, 0 queued · 0 tokens · $0 · 0 s',
   ]);
+});
+
+test('a finished document is told by its path, shortened in the middle where it must be', async () => {
+  for (const [columns, line] of [
+    [50, '✓ Anything · session_5…s/offline-skeptic_1_case.md'],
+    [90, `✓ Anything · ${path}`],
+  ] as const) {
+    const terminal = new Terminal(columns);
+    (await open(terminal)).news([rendered]);
+    expect(terminal.screen[0]).toBe(line);
+  }
 });
 
 test('colours are used where the terminal has them, and only there', async () => {

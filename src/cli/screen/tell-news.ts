@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../../session/event-types.ts';
 import { describeError, describeRetry } from './draw-run.ts';
 import { type Line, styled } from './paint.ts';
-import { findAuthor, nameParticipant, nameWork, type ShownSession } from './run-view.ts';
+import { findAuthor, nameWork, type ShownSession } from './run-view.ts';
 
 /** Faults that only follow from another one, which is told. */
 const CONSEQUENCES: ReadonlySet<string | null> = new Set([
@@ -37,6 +37,7 @@ export function tellNews(
   });
 }
 
+/** What it is and where the folder has it; the path names the author, and the version. */
 function tellDocument(
   { process, lanes }: Pick<ShownSession, 'process' | 'lanes'>,
   event: Extract<SessionEvent, { documentKind: string }>,
@@ -45,7 +46,6 @@ function tellDocument(
   const step = stage?.steps.find(({ key }) => key === event.step);
   const lane = lanes.find(({ ordinal }) => ordinal === event.lane);
   if (event.documentKind !== 'document' || !stage || !step || !lane) return [];
-  const version = event.version > 1 ? `, version ${event.version}` : '';
-  const who = styled('dim', ` · ${nameParticipant(lane, lanes.length)}${version}`);
-  return [[styled('green', '✓'), ` ${stage.name}: ${nameWork(stage, step)}`, who]];
+  const where = event.path === null ? [] : [' · ', { ...styled('dim', event.path), isPath: true }];
+  return [[styled('green', '✓'), ` ${nameWork(stage, step)}`, ...where]];
 }
