@@ -23,7 +23,7 @@ export function exportCommand(): Command {
         const out = requireOut(id, options.out ?? folder);
         const result = await dialectic.export(id, out);
         printResult(options.json === true, result, [
-          `${result.standing}: ${result.documents.length} documents, written to ${showPath(resolve(out))}`,
+          `${result.standing}: ${result.documentCount} documents, written to ${showPath(resolve(out))}`,
           ...describeNext({ ...result, folder: resolve(out) }),
         ]);
       }),

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
 import { now } from '../platform/clock.ts';
+import { tellCounts } from '../session/counts.ts';
 import { shortId } from '../session/name-document.ts';
 import { describeAge } from './describe-age.ts';
 import { mentionNotices } from './notices.ts';
@@ -49,8 +50,9 @@ function describeSessions(sessions: readonly SessionInfo[]): string[] {
   const width = (column: 'standing' | 'age'): number =>
     Math.max(...rows.map((row) => row[column].length));
   const [standingWidth, ageWidth] = [width('standing'), width('age')];
-  return rows.map(({ session: { id, process, models, calls }, standing, age }) => {
-    const what = `${process} · ${models.join(', ')} · ${calls} calls`;
+  return rows.map(({ session, standing, age }) => {
+    const { id, process, models, iteration } = session;
+    const what = `${process} · ${models.join(', ')} · ${tellCounts(session, iteration)}`;
     const state = `${standing.padEnd(standingWidth)}  ${age.padEnd(ageWidth)}`;
     return `  ${shortId(id)}  ${state}  ${what}`;
   });

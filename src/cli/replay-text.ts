@@ -30,7 +30,7 @@ export function describeReplay(
     return `  ${name.padEnd(widest)}  ${count} documents`;
   });
   return [
-    `${result.status}: ${result.answers.recording} recorded answers, ${rendered.length} documents.`,
+    `${result.status}: ${result.answers.recording} recorded answers, ${result.documentCount} documents.`,
     ...describeFilled(result),
     '',
     ...rows,

@@ -32,9 +32,11 @@ export async function readStageToReview(
   stageKey: string,
 ): Promise<StageToReview> {
   const { session } = result;
-  const { process, lanes } = await dialectic.session(session);
+  const { process, lanes, iteration } = await dialectic.session(session);
   const stage = stageOf(process, stageKey);
-  const written = result.documents.filter((one) => one.stage === stageKey && one.path !== null);
+  const written = result.documents.filter(
+    (one) => one.stage === stageKey && one.iteration === iteration && one.path !== null,
+  );
   const documents = await Promise.all(
     written.map(async ({ id, key, lane, model, path }) => {
       const step = stage.steps.find(({ output }) => output.documentKey === key);

@@ -6,6 +6,7 @@ import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
+import { tellCounts } from '../session/counts.ts';
 import type { RunResult } from '../session/summary.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
@@ -202,9 +203,9 @@ function describe(result: RunResult & { estimate?: Estimate }): string[] {
   const standing = isAsking(result) ? 'waiting for answers' : result.standing;
   const state = stopped ? `stopped after ${awaiting.until}, as asked` : standing;
   const cost = usage.costUsd === null ? 'price unknown' : `$${usage.costUsd.toFixed(4)}`;
-  const rendered = result.documents.filter((document) => document.path !== null);
+  const { calls, documentCount: documents, iteration } = result;
   return [
-    `${state}: ${result.calls} calls, ${rendered.length} documents, ` +
+    `${state}: ${tellCounts({ calls, documents }, iteration)}, ` +
       `${(usage.inputTokens + usage.outputTokens).toLocaleString('en')} tokens, ${cost}`,
     ...describeDegraded(result),
     ...describeOutcome(result),

@@ -16,6 +16,7 @@ const documents = models.flatMap((model, at) =>
     key,
     model,
     lane: at + 1,
+    iteration: 2,
     version: 1,
     costUsd: 0.5,
     dataPath: `${key}.json`,
@@ -30,8 +31,8 @@ const shown = {
     iteration: 2,
   },
   result: {
-    ...({ standing: 'paused (budget)', calls: 26 } as RunResult),
-    documents,
+    ...({ standing: 'paused (budget)', calls: 26, documentCount: 24, iteration: 2 } as RunResult),
+    documents: [...documents, { ...documents[0], id: 'old', iteration: 1 }],
     usage: { inputTokens: 9_000, outputTokens: 1_000, costUsd: 13 } as RunResult['usage'],
   },
   costs: { byStage: [{ stage: 'draft', calls: 26, usd: 13, tokens: 1 }], unknownPrices: [] },
@@ -46,18 +47,20 @@ test('a stage takes ten lines at most, whatever it wrote, with its money', () =>
     'session session · started 1 h ago',
     '1 a/one · 2 b/two',
     'draft · 26 calls · $13.00',
-    '  Anything · 1 2',
+    '  Anything (part_0) · 1 2',
   ]);
   expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(9);
   expect(lines.slice(-3)).toEqual([
     '  and 4 more: dialectic show --all',
     'later · not begun',
-    'In all: 26 calls · 10,000 tokens · $13.00 of $15.00',
+    'In all: 26 calls in 2 passes, 24 documents, 10,000 tokens, $13.00 of $15.00',
   ]);
 });
 
 test('--all lists every document, with id, name, author, cost and path', () => {
   const lines = describeSession(shown, true);
-  expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(26);
-  expect(lines).toContain('  1-header  header@2  Anything v1 · b/two · $0.5000 · header.json');
+  expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(27);
+  expect(lines).toContain(
+    '  1-header  header@2  Anything, pass 2 v1 · b/two · $0.5000 · header.json',
+  );
 });

@@ -1,9 +1,11 @@
 import type { CostReport, SessionInfo } from '../api/data.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import type { Stage } from '../recipe/types.ts';
+import { tellCounts } from '../session/counts.ts';
 import { shortId } from '../session/name-document.ts';
 import type { SessionView } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
+import { simplifyName } from '../text/simplify-name.ts';
 import { describeAge } from './describe-age.ts';
 
 /** Everything that `show` tells of a session. */
@@ -39,18 +41,20 @@ export function describeSession(shown: Shown, all: boolean): string[] {
 function describeStage(shown: Shown, stage: Stage, all: boolean): string[] {
   const documents = shown.result.documents.filter((one) => one.stage === stage.key);
   const cost = shown.costs.byStage.find((one) => one.stage === stage.key);
-  if (documents.length === 0 && !cost) return [`${stage.name} · not begun`];
+  const name = withKey(stage.name, stage.key);
+  if (documents.length === 0 && !cost) return [`${name} · not begun`];
   const calls = cost?.calls ?? 0;
-  const head = `${stage.name} · ${count(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
-  return [head, ...(all ? listAll(stage, documents) : listTitles(stage, documents))];
+  const head = `${name} · ${count(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
+  const current = documents.filter(({ iteration }) => iteration === shown.view.iteration);
+  return [head, ...(all ? listAll(stage, documents) : listTitles(stage, current))];
 }
 
-/** The documents that people read, each once, with the numbers of those who wrote one. */
+/** The documents of this pass that people read, each once, with the numbers of its writers. */
 function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[] {
   const read = documents.filter(({ path }) => path !== null);
   const titles = [...Map.groupBy(read, ({ key }) => key)].map(([key, own]) => {
     const lanes = [...new Set(own.map(({ lane }) => lane))].toSorted((a, b) => a - b);
-    return `  ${titleOf(stage, key)} · ${lanes.join(' ')}`;
+    return `  ${withKey(titleOf(stage, key), key)} · ${lanes.join(' ')}`;
   });
   const shown = titles.slice(0, MOST_TITLES);
   const rest = titles.length - shown.length;
@@ -60,11 +64,16 @@ function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[]
 /** Every document, those that only other steps read included. */
 const listAll = (stage: Stage, documents: readonly ShownDocument[]): string[] =>
   documents.map((one) => {
-    const { id, key, lane, version, model, costUsd, path, dataPath } = one;
+    const { id, key, lane, iteration, version, model, costUsd, path, dataPath } = one;
     const cost = costUsd === null ? 'price unknown' : dollars(costUsd);
-    const what = `${titleOf(stage, key)} v${version} · ${model} · ${cost} · ${path ?? dataPath}`;
+    const name = `${titleOf(stage, key)}${iteration > 1 ? `, pass ${iteration}` : ''}`;
+    const what = `${name} v${version} · ${model} · ${cost} · ${path ?? dataPath}`;
     return `  ${shortId(id)}  ${key}@${lane}  ${what}`;
   });
+
+/** A name with the key that commands and files go by, where they differ in more than their spelling. */
+const withKey = (name: string, key: string): string =>
+  simplifyName(name) === simplifyName(key) ? name : `${name} (${key})`;
 
 function titleOf(stage: Stage, key: string): string {
   const step = stage.steps.find(({ output }) => output.documentKey === key);
@@ -72,11 +81,11 @@ function titleOf(stage: Stage, key: string): string {
 }
 
 function describeSum(shown: Shown): string {
-  const { calls, usage } = shown.result;
+  const { calls, documentCount: documents, iteration, usage } = shown.result;
   const tokens = (usage.inputTokens + usage.outputTokens).toLocaleString('en');
   const cap = shown.budgetUsd === null ? '' : ` of ${dollars(shown.budgetUsd)}`;
   const spent = usage.costUsd === null ? 'price unknown' : dollars(usage.costUsd);
-  return `In all: ${count(calls, 'call')} · ${tokens} tokens · ${spent}${cap}`;
+  return `In all: ${tellCounts({ calls, documents }, iteration)}, ${tokens} tokens, ${spent}${cap}`;
 }
 
 const describeCost = ({ costs }: Shown, usd: number): string =>

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { createModelProvider } from '../models/provider.ts';
+import { readCounts } from '../session/counts.ts';
 import { readSession } from '../session/read.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import { summarise } from '../session/summary.ts';
@@ -32,7 +33,10 @@ async function finish(database: Database, tenantId: string) {
   const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
   const read = async () =>
     database.asTenant(tenantId, async (tx) =>
-      summarise(tx, await readSession(tx, sessionId), NOTHING_MADE),
+      summarise(tx, await readSession(tx, sessionId), {
+        ...NOTHING_MADE,
+        counts: await readCounts(tx, sessionId),
+      }),
     );
   const handlers = createHandlers({ database, provider: createModelProvider(config), config });
   await withWorker(database, handlers, () =>

@@ -8,6 +8,7 @@ import { processToFiles } from '../recipe/serialise.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
+import { type Counts, readCounts } from './counts.ts';
 import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
@@ -51,6 +52,7 @@ export type ExportedSession = {
   /** What the pass went on without. */
   readonly missing: readonly Loss[];
   readonly outcome: Outcome;
+  readonly counts: Counts;
 };
 
 export type DocumentRow = NamedFile & {
@@ -91,11 +93,13 @@ export async function exportSession(
     workItems: addWorkItems(session, rows, files),
     contents,
   };
-  const made = { documents, rows, questions, missing, folder };
+  const outcome = readOutcome(session, rows);
+  const counts = await readCounts(tx, session.id);
+  const made = { documents, rows, questions, missing, folder, outcome, counts };
   const readme = makeInert(writeReadme(session, made, others));
   files.set(constructPath({ kind: 'project_readme' }), readme);
   files.set(contents, makeInert(writeContents(session, made)));
-  return { files, documents, missing, outcome: readOutcome(session, rows) };
+  return { files, documents, missing, outcome, counts };
 }
 
 /** The other sessions of the project, the oldest first. */

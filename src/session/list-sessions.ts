@@ -1,10 +1,11 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
+import { COUNTS, type Counts } from './counts.ts';
 import { describeStanding } from './standing.ts';
 
 /** A session as its row and those around it say. */
-type SessionRow = {
+type SessionRow = Counts & {
   readonly id: string;
   readonly project: string;
   readonly projectId: string;
@@ -17,7 +18,6 @@ type SessionRow = {
   readonly gates: readonly string[];
   readonly iteration: number;
   readonly models: readonly string[];
-  readonly calls: number;
   readonly createdAt: Date;
   /** Whether it is dated after now: it was made by a clock that was ahead. */
   readonly ahead: boolean;
@@ -61,8 +61,7 @@ const readRows = (tx: Transaction, all: boolean): Promise<SessionRow[]> =>
        s.until_stage as "untilStage", s.gates, s.iteration,
        array(select model from lanes l where l.tenant_id = s.tenant_id and l.session_id = s.id
          order by ordinal) as models,
-       (select count(*) from model_calls c where c.tenant_id = s.tenant_id
-         and c.session_id = s.id) as calls,
+       ${COUNTS},
        s.created_at as "createdAt", s.created_at > app_now() + interval '1 minute' as ahead,
        s.folder
      from sessions s

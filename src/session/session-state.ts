@@ -37,6 +37,8 @@ export type SessionState = {
   readonly jobs: ReadonlyMap<string, JobState>;
   /** By `pass/stage`, and for the step of a lane by `pass/stage/step/lane`. */
   readonly progress: ReadonlyMap<string, Progress>;
+  /** Calls that have ended, also without an answer or cut off, by `pass/stage`. */
+  readonly calls: ReadonlyMap<string, number>;
   /** What all calls took so far, in and out. */
   readonly tokens: number;
   /** What they cost, those at a known price. */
@@ -62,6 +64,7 @@ export const NO_EVENTS: SessionState = {
   iteration: 1,
   jobs: new Map(),
   progress: new Map(),
+  calls: new Map(),
   tokens: 0,
   costMicros: 0,
   unpriced: 0,
@@ -70,14 +73,22 @@ export const NO_EVENTS: SessionState = {
 /** The state after some more events: a pure function of the log, so it can be rebuilt at any time. */
 export function reduceSession(before: SessionState, events: readonly SessionEvent[]): SessionState {
   // Copied once for all events: a session has thousands of jobs.
-  const maps = { jobs: new Map(before.jobs), progress: new Map(before.progress) };
+  const maps = {
+    jobs: new Map(before.jobs),
+    progress: new Map(before.progress),
+    calls: new Map(before.calls),
+  };
   return events.reduce<SessionState>((state, event) => reduceOne(state, event, maps), {
     ...before,
     ...maps,
   });
 }
 
-type Maps = { readonly jobs: Map<string, JobState>; readonly progress: Map<string, Progress> };
+type Maps = {
+  readonly jobs: Map<string, JobState>;
+  readonly progress: Map<string, Progress>;
+  readonly calls: Map<string, number>;
+};
 
 function reduceOne(state: SessionState, event: SessionEvent, maps: Maps): SessionState {
   if ('status' in event) {
@@ -103,8 +114,11 @@ function reduceOne(state: SessionState, event: SessionEvent, maps: Maps): Sessio
     case 'session-resumed':
       if (isStop(event.reason)) return { ...state, status: 'running' };
       return { ...state, gates: new Set([...state.gates].filter((gate) => gate !== event.reason)) };
-    case 'call-ended':
+    case 'call-ended': {
+      const place = `${event.iteration}/${event.stage}`;
+      maps.calls.set(place, (maps.calls.get(place) ?? 0) + 1);
       return addCall(state, event);
+    }
     default:
       noteProgress(event, maps);
       return state;

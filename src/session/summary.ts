@@ -34,7 +34,13 @@ export type RunResult = {
     readonly currency: string;
     readonly project: string;
   }[];
+  /** The pass that it is in, or that was its last. */
+  readonly iteration: number;
+  /** Requests to models that have ended, in all passes: answered, failed or cut off. */
   readonly calls: number;
+  /** How many of `documents` people can read: those with a path. */
+  readonly documentCount: number;
+  /** Everything that was written in all passes, with ballots and what only other steps read. */
   readonly documents: readonly {
     readonly id: string;
     /** The end of the id, and `stage/key@lane`: other verbs take either. */
@@ -44,6 +50,7 @@ export type RunResult = {
     readonly key: string;
     readonly model: string;
     readonly lane: number;
+    readonly iteration: number;
     readonly version: number;
     readonly path: string | null;
     readonly dataPath: string;
@@ -82,7 +89,7 @@ export type RunResult = {
 export async function summarise(
   tx: Transaction,
   session: SessionView,
-  { documents, missing, outcome }: Omit<ExportedSession, 'files'>,
+  { documents, missing, outcome, counts }: Omit<ExportedSession, 'files'>,
 ): Promise<RunResult> {
   const usage = await readUsage(tx, session);
   return {
@@ -97,7 +104,9 @@ export async function summarise(
     },
     gates: session.gates,
     shortages: shortagesOf(session),
-    calls: usage.calls,
+    iteration: session.iteration,
+    calls: counts.calls,
+    documentCount: counts.documents,
     documents: documents.map((document) => ({
       id: document.id,
       shortId: shortId(document.id),
@@ -106,6 +115,7 @@ export async function summarise(
       key: document.key,
       model: document.lane.model,
       lane: document.lane.ordinal,
+      iteration: document.iteration,
       version: document.version,
       path: document.path,
       dataPath: document.dataPath,
@@ -155,10 +165,10 @@ async function readFailures(tx: Transaction, { id, process }: SessionView): Prom
 /** What the calls of a session used and cost, and how many answers came from where. */
 function readUsage(tx: Transaction, session: SessionView) {
   return tx.queryOne<
-    Record<'calls' | 'input' | 'output' | 'cached' | 'model' | 'recording' | 'offline', number> &
+    Record<'input' | 'output' | 'cached' | 'model' | 'recording' | 'offline', number> &
       Record<'cost' | 'recorded', number | null>
   >(
-    `select count(*) as calls, coalesce(sum(input_tokens), 0)::float8 as input,
+    `select coalesce(sum(input_tokens), 0)::float8 as input,
        coalesce(sum(output_tokens), 0)::float8 as output,
        coalesce(sum(cached_input_tokens), 0)::float8 as cached,
        case when bool_or(cost_micros is null and status in ('received', 'cut')) then null

@@ -128,7 +128,7 @@ function readCalls(tx: Transaction, sessionId: string) {
        from postings q join entries s on s.tenant_id = q.tenant_id and s.posting_id = q.id
        join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
        where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
-     where c.session_id = $1 order by c.started_at, c.id`,
+     where c.session_id = $1 and c.status <> 'sent' order by c.started_at, c.id`,
     [sessionId],
   );
 }

@@ -10,20 +10,21 @@ const lanes = [
 ] as const;
 const view: RunView = {
   stages: [
-    { name: 'Questions', mark: 'done', done: 2, total: 2, steps: [] },
+    { name: 'Questions', mark: 'done', done: 2, total: 2, calls: 3, steps: [] },
     {
       name: 'Proposal',
       mark: 'active',
       done: 3,
       total: 8,
+      calls: 3,
       steps: [
         { name: 'Plan the proposal', mark: 'done', done: 2, total: 2, lanes: [] },
         { name: 'Write the business case', mark: 'active', done: 1, total: 2, lanes },
         { name: 'Write the metrics', mark: 'waiting', done: 0, total: 4, lanes: [] },
       ],
     },
-    { name: 'Review', mark: 'waiting', done: 0, total: 20, steps: [] },
-    { name: 'Result', mark: 'waiting', done: 0, total: 9, steps: [] },
+    { name: 'Review', mark: 'waiting', done: 0, total: 20, calls: 0, steps: [] },
+    { name: 'Result', mark: 'waiting', done: 0, total: 9, calls: 0, steps: [] },
   ],
   calls: [
     {
@@ -46,6 +47,8 @@ const view: RunView = {
   queued: 4,
   done: 5,
   total: 39,
+  made: 6,
+  iteration: 1,
 };
 const facts: RunFacts = {
   participants: ['1 compatible/short', '2 compatible/a-model-with-a-long-name'],
@@ -72,14 +75,19 @@ const RETRY =
   'compatible/m: 503. (provider_unavailable)';
 
 test('a single call is not several', () => {
-  const stages = [{ ...view.stages[0]!, done: 1, total: 1 }];
+  const stages = [{ ...view.stages[0]!, calls: 1 }];
   expect(draw(100, 24, { ...view, stages, calls: [], retries: [] })[1]).toBe('✓ Questions 1 call');
+});
+
+test('a later pass says so, and counts its own calls', () => {
+  const lines = draw(100, 24, { ...view, iteration: 2 });
+  expect(lines.join('\n')).toContain('pass 2: 6 of about 40 calls · 2 in flight');
 });
 
 test('a window with room shows stages, steps, calls, retries and sums', () => {
   expect(draw(100, 24)).toEqual([
     '1 compatible/short · 2 compatible/a-model-with-a-long-name',
-    '✓ Questions 2 calls',
+    '✓ Questions 3 calls',
     '▸ Proposal 3 of 8',
     '    ✓ Plan the proposal 2/2 ',
     '    ▸ Write the business case 1/2  1✓ 2▸',
@@ -89,7 +97,7 @@ test('a window with room shows stages, steps, calls, retries and sums', () => {
     '  2 a-model-with-a-long-name  Business Case of the Whole Company  ~1,250 tokens  12 s',
     '  1 short                     Metrics                             no text yet    0 s',
     RETRY,
-    '5 of about 39 calls · 2 in flight, 4 queued · 120,345 tokens · $0.0312 of $1.00',
+    '6 of about 40 calls · 2 in flight, 4 queued · 120,345 tokens · $0.0312 of $1.00',
     '48 s, about 2 min 5 s left',
   ]);
 });
@@ -104,7 +112,7 @@ test('in 50 columns names give way to figures, and in 12 rows stages share lines
   ]);
   expect(lines[4]).toBe('  2 a-mod…  Business Case of…  ~1,250 tokens  12 s');
   expect(lines.slice(-3)).toEqual([
-    '5 of about 39 calls · 2 in flight, 4 queued',
+    '6 of about 40 calls · 2 in flight, 4 queued',
     '120,345 tokens · $0.0312 of $1.00',
     '48 s, about 2 min 5 s left',
   ]);
@@ -121,7 +129,7 @@ test('what does not fit is counted', () => {
     '▸ Proposal 3 of 8',
     expect.stringContaining('~1,250 tokens'),
     '  … 2 more',
-    expect.stringContaining('5 of about 39 calls'),
+    expect.stringContaining('6 of about 40 calls'),
     expect.stringContaining('48 s'),
   ]);
 });
@@ -131,7 +139,7 @@ test('unknown prices, token caps and pauses are said; without a pace no time is'
   expect(draw(200, 24, view, unpriced).at(-1)).toMatch(/tokens · price unknown · 48 s$/);
   const some = { ...facts, unpriced: 3, budgetTokens: 500_000, gates: ['budget'] };
   expect(draw(200, 24, view, some).at(-1)).toBe(
-    '5 of about 39 calls · 2 in flight, 4 queued · paused (budget) · 120,345 of 500,000 tokens' +
+    '6 of about 40 calls · 2 in flight, 4 queued · paused (budget) · 120,345 of 500,000 tokens' +
       ' · $0.0312 of $1.00 and 3 calls at unknown prices · 48 s, about 2 min 5 s left',
   );
 });

@@ -76,12 +76,12 @@ function joinNames(stages: readonly StageView[], mark: Mark): Line[] {
 }
 
 function drawStage(
-  { name, mark, done, total, steps }: StageView,
+  { name, mark, done, total, calls, steps }: StageView,
   several: boolean,
   isShown: (step: StageView['steps'][number]) => boolean,
 ): Line[] {
   if (mark === 'waiting') return [[signOf(mark), styled('dim', ` ${name}`)]];
-  const count = mark === 'done' ? countCalls(done) : `${done} of ${total}`;
+  const count = mark === 'done' ? countCalls(calls) : `${done} of ${total}`;
   const head: Line = [signOf(mark), ' ', styled('bold', name), ` ${count}`];
   if (mark === 'done') return [head];
   const lines = steps.filter(isShown).map((step): Line => {

@@ -30,11 +30,14 @@ export type Room = {
 };
 
 /** Calls, tokens, money and time, each as a text of its own. */
-export function summarise({ done, total, calls, queued }: RunView, facts: RunFacts): string[] {
+export function summarise(view: RunView, facts: RunFacts): string[] {
+  const { done, total, made, calls, queued, iteration } = view;
   const { gates, seconds, secondsLeft } = facts;
+  const pass = iteration > 1 ? `pass ${iteration}: ` : '';
   const left = secondsLeft === null ? '' : `, about ${describeSeconds(secondsLeft)} left`;
   return [
-    `${done} of about ${total} calls`,
+    // Every answer that is not whole yet takes one more call at least.
+    `${pass}${made} of about ${made + total - done} calls`,
     `${calls.length} in flight, ${queued} queued`,
     ...(gates.length > 0 ? [`paused (${gates.join(', ')})`] : []),
     describeTokens(facts),

@@ -29,6 +29,8 @@ export type StageView = {
   readonly mark: Mark;
   readonly done: number;
   readonly total: number;
+  /** Calls that have ended. */
+  readonly calls: number;
   readonly steps: readonly StepView[];
 };
 
@@ -50,9 +52,12 @@ export type RunView = {
   readonly calls: readonly CallView[];
   readonly retries: readonly RetryView[];
   readonly queued: number;
+  /** Answers that are whole, and how many the pass takes as far as is known now; never less. */
   readonly done: number;
-  /** How many calls the pass takes, as far as is known now; never less than `done`. */
   readonly total: number;
+  /** Calls of the pass that have ended: an answer may take several, and some bring none. */
+  readonly made: number;
+  readonly iteration: number;
 };
 
 /** How many calls each `stage/step` of a pass will make, as far as the run is to go. */
@@ -91,6 +96,8 @@ export function viewRun(
     queued: jobs.filter(({ status }) => QUEUED.includes(status)).length,
     done: sum(({ done }) => done),
     total: sum(({ total }) => total),
+    made: sum(({ calls }) => calls),
+    iteration: state.iteration,
   };
 }
 
@@ -140,6 +147,7 @@ function viewStage(
     mark,
     done: steps.reduce((sum, step) => sum + step.done, 0),
     total: steps.reduce((sum, step) => sum + step.total, 0),
+    calls: state.calls.get(`${iteration}/${stage.key}`) ?? 0,
     steps,
   };
 }
