@@ -3,9 +3,11 @@ import { describeDocument } from '../recipe/contract.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
+import { type Counts, tellCounts } from './counts.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
+import type { Outcome } from './outcome.ts';
 import type { Question } from './questions.ts';
 import type { SessionLane, SessionView } from './read.ts';
 import { describeQuestions } from './readme-questions.ts';
@@ -19,6 +21,8 @@ type SessionMade = {
   readonly questions: readonly Question[];
   readonly missing: readonly Loss[];
   readonly folder: FolderParts;
+  readonly outcome: Outcome;
+  readonly counts: Counts;
 };
 
 /**
@@ -54,7 +58,7 @@ function openQuestions(session: SessionView, { questions }: SessionMade): string
   return [...describeQuestions(session, own), ...(rest > 0 ? [more, ''] : [])];
 }
 
-/** The page of a run without a result, or with none yet. */
+/** The page of a run without a page of its own, or with none yet: first what was decided. */
 function writeStanding(session: SessionView, made: SessionMade): string[] {
   const { process } = session;
   const results = process.results.flatMap(({ stage, documentKey }) =>
@@ -66,27 +70,49 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
     ),
   );
   return [
-    `# ${safeInline(process.name)}`,
-    '',
-    process.description,
-    '',
+    ...openWithDecision(session, made),
     ...missingSection(session, made.missing),
     ...howToGoOn(session, made),
-    ...(results.length > 0
-      ? ['## Read first', '', ...results.map((one) => link(one, '')), '']
-      : []),
-    ...(made.rows.length === 0 ? ['Nothing has been written yet.', ''] : []),
-    ...(made.folder.workItems > 0 ? ['The work items are in [Pending/](Pending/).', ''] : []),
-    `[Every document of the debate](${encodeURI(made.folder.contents)}).`,
+    '## Read on',
     '',
+    ...results.map((one) => link(one, '')),
+    ...(made.folder.workItems > 0 ? ['- [Pending/](Pending/): the work items, a file each'] : []),
+    ...(made.rows.length === 0 ? ['Nothing has been written yet.'] : []),
+    `- [Every document of the debate](${encodeURI(made.folder.contents)})`,
+    '',
+    ...listUnder('## Not agreed on', made.outcome.disagreements),
     ...describeQuestions(session, made.questions),
     ...origin(session, made),
   ];
 }
 
+/** What was decided, or that nothing is yet, and by which process. */
+function openWithDecision(session: SessionView, { outcome }: SessionMade): string[] {
+  const { process, status } = session;
+  const standing = `The run is ${describeStanding(session)}`;
+  if (outcome.decided.length === 0) {
+    const none = `${standing}; nothing is decided yet.`;
+    return [`# ${safeInline(process.name)}`, '', none, ''];
+  }
+  return [
+    ...listUnder('# What was decided', outcome.decided),
+    ...(status === 'completed' ? [] : [`${standing}; this may change.`, '']),
+  ];
+}
+
+/** More than a reader takes in; the documents have them all. */
+const MOST = 7;
+
+function listUnder(heading: string, texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  const rest = texts.length - MOST;
+  const more = rest > 0 ? [`- ${rest} more stand in the documents.`] : [];
+  return [heading, '', ...texts.slice(0, MOST).map((text) => `- ${safeInline(text)}`), ...more, ''];
+}
+
 /** Who took part, whom the result follows, what it cost, and how the lanes voted. */
-function origin(session: SessionView, { documents }: SessionMade): string[] {
-  const { lanes, chosenLaneId, chosenBy, iteration, id } = session;
+function origin(session: SessionView, { documents, counts }: SessionMade): string[] {
+  const { lanes, chosenLaneId, chosenBy, iteration, id, process } = session;
   const vote = viewVote(session);
   const chosen = lanes.find((lane) => lane.id === chosenLaneId);
   const names = lanes.map(({ ordinal, model }) => `lane ${ordinal} \`${model}\``).join(', ');
@@ -95,7 +121,10 @@ function origin(session: SessionView, { documents }: SessionMade): string[] {
   return [
     '## How this came about',
     '',
-    `Session \`${id}\`, pass ${iteration}, ${describeStanding(session)}. Participants: ${names}.`,
+    `${safeInline(process.name)}: ${process.description.trim()}`,
+    '',
+    `Session \`${id}\`, pass ${iteration}, ${describeStanding(session)}. Participants: ${names}. ` +
+      `In all: ${tellCounts(counts, iteration)}.`,
     ...(lanes.some(({ model }) => model.startsWith('offline/'))
       ? ['', '**No language model wrote the documents of the offline participants.**']
       : []),
