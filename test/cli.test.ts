@@ -57,8 +57,13 @@ test('run, list, show, choose and export go together', async () => {
   );
   expect(run.code, run.stderr).toBe(0);
   const result = JSON.parse(run.stdout);
-  expect(result).toMatchObject({ status: 'completed', calls: 10, degraded: false });
+  const counts = { calls: 10, documentCount: 8 };
+  expect(result).toMatchObject({ status: 'completed', ...counts, degraded: false });
   expect(result.documents.length).toBe(10);
+  const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
+  expect(readme).toMatch(
+    /^# What was decided\n\n- \S[^]*## Read on[^]*In all: 10 calls, 8 documents\./,
+  );
   for (const { path, dataPath } of result.documents) {
     if (path) expect(existsSync(path), path).toBe(true);
     expect(JSON.parse(await readFile(dataPath, 'utf8'))).toBeTypeOf('object');
@@ -66,19 +71,24 @@ test('run, list, show, choose and export go together', async () => {
   expect(result).toMatchObject({ chosen: { by: 'ballots' }, vote: { cast: 2, read: 2 } });
   const shown = await dialectic('show', '--data', data);
   expect(shown.stdout).toContain(result.chosen.text);
-  expect(shown.stdout).toContain('In all: 10 calls');
+  expect(shown.stdout).toContain('In all: 10 calls, 8 documents');
+  expect((await dialectic('list', '--data', data)).stdout).toContain('10 calls, 8 documents');
   expect(shown.stdout).not.toContain('- Points: ');
   expect((await dialectic('show', '--all', '--data', data)).stdout).toContain('- Points: ');
   const memo = result.documents.findLast(({ path }: { path: string | null }) => path !== null);
   const printed = await dialectic('show', `${memo.key}@${memo.lane}`, '--data', data);
   expect(printed.stdout.trim()).toBe((await readFile(memo.path, 'utf8')).trim());
+  const titled = await dialectic('show', 'Decision', '--data', data);
+  expect(titled.stdout).toContain(`participant: ${result.chosen.lane} `);
   const opened = await dialectic('open', memo.shortId, '--with', 'true', '--data', data);
   expect(opened).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Opened .* with true\.$/m),
   });
   const list = await dialectic('list', '--data', data, '--json');
-  expect(JSON.parse(list.stdout)).toMatchObject([{ id: result.session, status: 'completed' }]);
+  expect(JSON.parse(list.stdout)).toMatchObject([
+    { id: result.session, status: 'completed', calls: 10, documents: 8 },
+  ]);
   const other = result.chosen.lane === 1 ? '2' : '1';
   expect((await dialectic('choose', other, '--data', data)).code).toBe(0);
   const again = join(folder, 'again');

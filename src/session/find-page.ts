@@ -19,7 +19,7 @@ const MOST_NAMED = 12;
 /**
  * Finds a page of the folder by its path, the name of its file, or the id, key or title of its
  * document, the last three also with `@` and the number of a participant; the first page where none
- * is named.
+ * is named. Of several participants' documents the chosen one's is meant.
  */
 export function findPage(
   session: SessionView,
@@ -55,9 +55,18 @@ function findDocumentPath(
   const named = documents.filter((one) =>
     namesOf(session, { ...one, lane: one.lane.ordinal }).includes(plain),
   );
-  const found = byId.length > 0 ? byId : latest(named);
+  const found = byId.length > 0 ? byId : preferChosen(session, latest(named));
   if (found.length > 1) throw ambiguous(session, found, wanted);
   return found[0] && (found[0].path ?? found[0].dataPath);
+}
+
+/** Of what several participants wrote, that of the one whom the results follow, if it wrote any. */
+function preferChosen(
+  { chosenLaneId }: SessionView,
+  documents: readonly ExportedDocument[],
+): readonly ExportedDocument[] {
+  const chosen = documents.filter(({ lane }) => lane.id === chosenLaneId);
+  return chosen.length > 0 ? chosen : documents;
 }
 
 /** Of what several passes wrote, what the last of them did. */
