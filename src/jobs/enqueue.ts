@@ -59,30 +59,31 @@ const INSERT = `
   on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
+/** What is undefined is left out of the JSON and so null; the server reads every key that is there. */
 function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions) {
   const waits = job.prerequisiteId ? 'waiting_for_prerequisite' : 'pending';
   return {
     id: job.id,
     session_id: job.sessionId,
-    stage_run_id: job.stageRunId ?? null,
-    lane_id: job.laneId ?? null,
-    step_key: job.stepKey ?? null,
+    stage_run_id: job.stageRunId ?? undefined,
+    lane_id: job.laneId ?? undefined,
+    step_key: job.stepKey ?? undefined,
     job_type: job.type,
     role: job.role ?? 'step',
     status: status ?? waits,
-    parent_job_id: job.parentId ?? null,
-    prerequisite_job_id: job.prerequisiteId ?? null,
+    parent_job_id: job.parentId ?? undefined,
+    prerequisite_job_id: job.prerequisiteId ?? undefined,
     chain_id: chainId ?? job.id,
     dependency_policy: job.policy ?? 'all',
-    quorum: job.quorum ?? null,
-    concurrency_key: job.concurrencyKey ?? null,
-    max_attempts: job.maxAttempts ?? null,
-    input_digest: job.inputDigest ?? null,
-    idempotency_key: job.idempotencyKey ?? null,
-    document_key: job.document?.key ?? null,
-    document_identity: job.document?.identity ?? null,
-    source_group: job.document?.sourceGroup ?? null,
-    responding_lane_id: job.document?.respondingLaneId ?? null,
+    quorum: job.quorum ?? undefined,
+    concurrency_key: job.concurrencyKey ?? undefined,
+    max_attempts: job.maxAttempts ?? undefined,
+    input_digest: job.inputDigest ?? undefined,
+    idempotency_key: job.idempotencyKey ?? undefined,
+    document_key: job.document?.key ?? undefined,
+    document_identity: job.document?.identity ?? undefined,
+    source_group: job.document?.sourceGroup ?? undefined,
+    responding_lane_id: job.document?.respondingLaneId ?? undefined,
     payload: job.payload,
   };
 }

@@ -164,5 +164,8 @@ export function parseSessionEvent(stored: {
 }): SessionEvent | undefined {
   const { cursor, kind, payload, createdAt } = stored;
   if (!KINDS.has(kind)) return undefined;
-  return { ...schema.parse({ ...payload, kind }), cursor, at: createdAt.toISOString() };
+  // The first job of a chain is stored without the chain's id, which is its own.
+  const { jobId } = payload;
+  const whole = { ...(jobId !== undefined && { chainId: jobId }), ...payload, kind };
+  return { ...schema.parse(whole), cursor, at: createdAt.toISOString() };
 }

@@ -689,7 +689,6 @@ CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW 
 CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.role = 'stage'::text))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_failure_notices AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND COALESCE(((new.error ->> 'code'::text) <> ALL (ARRAY['child_failed'::text, 'prerequisite_failed'::text, 'quorum_missed'::text])), true))) EXECUTE FUNCTION add_failure_notice()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
-CREATE TRIGGER jobs_transition BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION refuse_transition()
 CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
 CREATE TRIGGER lane_steps_creation_events AFTER INSERT ON public.lane_steps FOR EACH ROW EXECUTE FUNCTION tell_step()
 CREATE TRIGGER model_calls_change_events AFTER UPDATE OF status ON public.model_calls FOR EACH ROW WHEN (((old.status = 'sent'::text) AND (new.status <> 'sent'::text))) EXECUTE FUNCTION tell_call_end()
@@ -1462,7 +1461,7 @@ CREATE OR REPLACE FUNCTION public.job_event_entry(job_id uuid, chain_id uuid, do
  RETURNS jsonb
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN CASE WHEN (status = 'retrying'::text) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error), 'attempt', attempt, 'nextTryAt', run_after) WHEN (status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error)) ELSE jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key) END
+RETURN CASE WHEN (status = 'retrying'::text) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error), 'attempt', attempt, 'nextTryAt', run_after) WHEN (status = ANY (ARRAY['failed'::text, 'cancelled'::text])) THEN jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error)) WHEN ((chain_id = job_id) AND (document_key IS NULL)) THEN jsonb_build_object('jobId', job_id) WHEN (chain_id = job_id) THEN jsonb_build_object('jobId', job_id, 'documentKey', document_key) ELSE jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key) END
 CREATE OR REPLACE FUNCTION public.job_event_kind(from_status text, to_status text, is_continued boolean)
  RETURNS text
  LANGUAGE sql
@@ -1763,16 +1762,14 @@ begin
     using errcode = 'DX000', hint = 'ledger_append_only';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.refuse_transition()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION public.refuse_transition(from_status text, to_status text)
+ RETURNS text
  LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
 AS $function$
 begin
-  if not may_follow(old.status, new.status) then
-    raise exception 'a job that is % cannot become %', old.status, new.status
-      using errcode = 'DX000', hint = 'job_transition_refused';
-  end if;
-  return new;
+  raise exception 'a job that is % cannot become %', from_status, to_status
+    using errcode = 'DX000', hint = 'job_transition_refused';
 end
 $function$
 CREATE OR REPLACE FUNCTION public.release_hold(hold holds, to_status text)
@@ -2102,13 +2099,16 @@ begin
   insert into events (tenant_id, topic, kind, payload)
   select g.tenant_id, 'session/' || g.session_id, g.kind, jsonb_build_object(
     'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
-    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key,
+    'documentKey', null, 'each', g.each)
   from (
     select n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
       n.step_key, min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
         n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
     from (
-      select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+      select c.*, case when may_follow(o.status, c.status)
+        then job_event_kind(o.status, c.status, c.continued)
+        else refuse_transition(o.status, c.status) end as kind
       from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
       where c.status <> o.status
     ) as n
@@ -2132,11 +2132,12 @@ begin
   insert into events (tenant_id, topic, kind, payload)
   select g.tenant_id, 'session/' || g.session_id, 'job-created', jsonb_build_object(
     'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
-    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key,
+    'documentKey', null, 'each', g.each)
   from (
     select n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key,
-      min(n.seq) as seq, jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', n.document_key) order by n.seq) as each
+      min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
+        n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
     from new_rows n
     group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
   ) as g

@@ -25,7 +25,8 @@ create or replace function short_error(error jsonb) returns jsonb
   return case when error is not null
     then jsonb_build_object('code', error->'code', 'message', error->'message') end;
 
--- What a job's own entry in the list `each` says.
+-- What a job's own entry in the list `each` says. Most jobs are the first of their chain, which readers
+-- then take from `jobId`, and the shared part says null for a document key that is left out here.
 create or replace function job_event_entry(
   job_id uuid, chain_id uuid, document_key text, status text, error jsonb, attempt int,
   run_after timestamptz
@@ -36,6 +37,8 @@ create or replace function job_event_entry(
       'nextTryAt', run_after)
     when status in ('failed', 'cancelled') then jsonb_build_object('jobId', job_id,
       'chainId', chain_id, 'documentKey', document_key, 'error', short_error(error))
+    when chain_id = job_id and document_key is null then jsonb_build_object('jobId', job_id)
+    when chain_id = job_id then jsonb_build_object('jobId', job_id, 'documentKey', document_key)
     else jsonb_build_object('jobId', job_id, 'chainId', chain_id, 'documentKey', document_key)
   end;
 
@@ -45,11 +48,12 @@ begin
   insert into events (tenant_id, topic, kind, payload)
   select g.tenant_id, 'session/' || g.session_id, 'job-created', jsonb_build_object(
     'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
-    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key,
+    'documentKey', null, 'each', g.each)
   from (
     select n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key,
-      min(n.seq) as seq, jsonb_agg(jsonb_build_object('jobId', n.id, 'chainId', n.chain_id,
-        'documentKey', n.document_key) order by n.seq) as each
+      min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
+        n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
     from new_rows n
     group by n.tenant_id, n.session_id, n.status, n.job_type, n.stage_run_id, n.lane_id, n.step_key
   ) as g
@@ -75,13 +79,16 @@ begin
   insert into events (tenant_id, topic, kind, payload)
   select g.tenant_id, 'session/' || g.session_id, g.kind, jsonb_build_object(
     'status', g.status, 'type', g.job_type, 'stage', r.stage_key, 'iteration', r.iteration,
-    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key, 'each', g.each)
+    'laneId', g.lane_id, 'lane', l.ordinal, 'model', l.model, 'step', g.step_key,
+    'documentKey', null, 'each', g.each)
   from (
     select n.tenant_id, n.session_id, n.kind, n.status, n.job_type, n.stage_run_id, n.lane_id,
       n.step_key, min(n.seq) as seq, jsonb_agg(job_event_entry(n.id, n.chain_id, n.document_key,
         n.status, n.error, n.attempt, n.run_after) order by n.seq) as each
     from (
-      select c.*, job_event_kind(o.status, c.status, c.continued) as kind
+      select c.*, case when may_follow(o.status, c.status)
+        then job_event_kind(o.status, c.status, c.continued)
+        else refuse_transition(o.status, c.status) end as kind
       from new_rows c join old_rows o on o.tenant_id = c.tenant_id and o.id = c.id
       where c.status <> o.status
     ) as n
