@@ -4,6 +4,7 @@ import { type ListedProvider, listModels } from '../models/list-models.ts';
 import { parseModelId } from '../models/model-id.ts';
 import { findPrice } from '../models/prices.ts';
 import { findWindow } from '../models/windows.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { DialecticOptions } from './open-dialectic.ts';
 
 /**
@@ -34,7 +35,7 @@ function describeProvider(
 ): Finding {
   const check = `provider ${provider}`;
   if (problem === null) {
-    const message = `answers and offers ${models.length} models`;
+    const message = `answers and offers ${countNoun(models.length, 'model')}`;
     return { check, ok: true, message, next: null };
   }
   const own = config.providers[provider];

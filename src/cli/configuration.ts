@@ -7,6 +7,7 @@ import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { readFields } from './config-fields.ts';
 import { readStoredKeys } from './key-store.ts';
@@ -77,7 +78,9 @@ function libertiesOver(own: unknown, found: unknown): string[] {
   const unasked = readConfirmAboveUsd(found);
   return [
     ...findLiberties(process.env, own, found),
-    ...(days === null ? [] : [`deletes projects that were unused for ${days} days (retention)`]),
+    ...(days === null
+      ? []
+      : [`deletes projects that were unused for ${countNoun(days, 'day')} (retention)`]),
     ...(unasked > readConfirmAboveUsd(own)
       ? [`starts runs of up to $${unasked} without asking (spending)`]
       : []),

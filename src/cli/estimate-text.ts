@@ -1,4 +1,5 @@
 import type { Addition, Amounts, Estimate, Range } from '../estimate/types.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {
@@ -15,7 +16,7 @@ export function compareEstimate(estimate: Estimate): string {
 }
 
 const describeAmounts = (estimate: Estimate, tokens: string): string =>
-  `${estimate.calls.middle} calls, ${tokens}, ${describeCost(estimate.costUsd, estimate)}`;
+  `${countNoun(estimate.calls.middle, 'call')}, ${tokens}, ${describeCost(estimate.costUsd, estimate)}`;
 
 function describeCost(cost: Range | null, { unpriced }: Estimate): string {
   if (cost === null) {
@@ -43,7 +44,7 @@ export function describeEstimate(estimate: Estimate): string[] {
   const origin =
     learnedDocuments === 0
       ? 'Sizes are typical ones; finished runs will replace them by measured ones.'
-      : `Sizes were measured in ${learnedDocuments} documents of finished runs where there are any.`;
+      : `Sizes were measured in ${countNoun(learnedDocuments, 'document')} of finished runs where there are any.`;
   return [
     ...align([
       ['', 'calls', 'tokens in', 'tokens out', 'cost'],
@@ -64,7 +65,7 @@ function describeAdditions({ additions }: Estimate): string[] {
   const { continuation, repetition, compression } = additions;
   const tell = (what: string, { calls, inputTokens, outputTokens }: Addition): string[] => {
     const tokens = compact(inputTokens.high + outputTokens.high);
-    const likely = `${calls.middle} calls are likely, ${calls.high} with ${tokens} tokens at most`;
+    const likely = `${countNoun(calls.middle, 'call is', 'calls are')} likely, ${calls.high} with ${tokens} tokens at most`;
     return calls.high === 0 ? [] : [`  ${what}: ${likely}`];
   };
   const lines = [

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { DialecticError } from '../errors/errors.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
@@ -23,7 +24,7 @@ export function exportCommand(): Command {
         const out = requireOut(id, options.out ?? folder);
         const result = await dialectic.export(id, out);
         printResult(options.json === true, result, [
-          `${result.standing}: ${result.documentCount} documents, written to ${showPath(resolve(out))}`,
+          `${result.standing}: ${countNoun(result.documentCount, 'document')}, written to ${showPath(resolve(out))}`,
           ...describeNext({ ...result, folder: resolve(out) }),
         ]);
       }),

@@ -1,6 +1,7 @@
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { SessionEvent } from '../session/event-types.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { Terminal } from './ask-questions.ts';
 import { agree } from './confirm.ts';
 
@@ -31,7 +32,7 @@ export async function leaveRun(
     new DialecticError('run_stopped', `${told} ${message}`, { details });
   const goOn = `Go on with: dialectic resume ${session}`;
   if (workers === 0) return stopped(goOn);
-  const others = workers === 1 ? '1 other worker goes' : `${workers} other workers go`;
+  const others = countNoun(workers, 'other worker goes', 'other workers go');
   const carryOn = `${others} on with this session and ${workers === 1 ? 'spends' : 'spend'}`;
   if (terminal && (await agree(`${told} ${carryOn}. Pause it for all?`, terminal)) === 'agreed') {
     await dialectic.pause(session);
@@ -81,4 +82,4 @@ function describeCalls({ finished, cut, costMicros }: LeftCalls): string {
   return ` ${ends.join('; ')}, ${cost}.`;
 }
 
-const calls = (count: number): string => (count === 1 ? '1 call' : `${count} calls`);
+const calls = (count: number): string => countNoun(count, 'call');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { adviseGates } from './gate-advice.ts';
 import { showPath } from './plan-folder.ts';
 
@@ -34,7 +35,7 @@ function describeGoOn(result: RunResult): string[] {
     ];
   }
   return [
-    `${awaiting.openQuestions} questions are open. List them with: dialectic questions ${session}`,
+    `${countNoun(awaiting.openQuestions, 'question is', 'questions are')} open. List them with: dialectic questions ${session}`,
     `Answer one with: dialectic answer NUMBER ANSWER -s ${session}`,
     `Go on with: dialectic approve ${session} (what stays open is assumed as its question says)`,
   ];

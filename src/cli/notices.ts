@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Notice } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { printResult } from './output.ts';
 import { withDialectic } from './store.ts';
 
@@ -57,7 +58,5 @@ async function dismiss(
 
 /** A line that says how many notices wait; none where there are none. */
 export function mentionNotices({ length }: readonly Notice[]): string[] {
-  return length === 0
-    ? []
-    : [`${length} unread notice${length === 1 ? '' : 's'}: dialectic notices`];
+  return length === 0 ? [] : [`${countNoun(length, 'unread notice')}: dialectic notices`];
 }

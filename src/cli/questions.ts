@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { nameAskers, type Question } from '../session/questions.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -19,7 +20,7 @@ export function questionsCommand(): Command {
         const questions = await dialectic.questions(id);
         const open = questions.filter(({ answers }) => answers.length === 0).length;
         printResult(options.json === true, { session: id, open, questions }, [
-          `${open} of ${questions.length} questions are open.`,
+          `${open} of ${countNoun(questions.length, 'question is', 'questions are')} open.`,
           ...questions.flatMap(describe),
           ...(open > 0 ? ['Answer one with: dialectic answer NUMBER ANSWER'] : []),
         ]);

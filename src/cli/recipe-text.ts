@@ -4,6 +4,7 @@ import type { RecipeChange } from '../recipe/diff.ts';
 import { driverOf } from '../recipe/driver.ts';
 import { toYaml } from '../recipe/serialise.ts';
 import type { RecipeIssue, Stage, Step, StepInput } from '../recipe/types.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { diffLines } from './line-diff.ts';
 
 const WIDTH = 96;
@@ -20,11 +21,9 @@ export function summarise(recipe: LoadedRecipe): string[] {
 /** `process, 5 stages, 33 steps` or `stage, 4 steps` */
 export function countParts({ kind, process }: Pick<LoadedRecipe, 'kind' | 'process'>): string {
   const steps = process.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
-  const stages = kind === 'stage' ? '' : ` ${plural(process.stages.length, 'stage')},`;
-  return `${kind},${stages} ${plural(steps, 'step')}`;
+  const stages = kind === 'stage' ? '' : ` ${countNoun(process.stages.length, 'stage')},`;
+  return `${kind},${stages} ${countNoun(steps, 'step')}`;
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** The whole recipe for a reader: stages, steps, what each reads and makes. */
 export function describeRecipe(recipe: LoadedRecipe, calls: readonly number[] | null): string[] {

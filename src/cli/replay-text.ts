@@ -4,6 +4,7 @@ import type { StartedReplay } from '../api/replay-run.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import type { DocumentRef, Process } from '../recipe/types.ts';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { describeOutcome } from './outcome-text.ts';
 
 /** What is replayed, before it begins. */
@@ -27,10 +28,11 @@ export function describeReplay(
   const widest = Math.max(...process.stages.map(({ name }) => name.length));
   const rows = process.stages.map(({ key, name }) => {
     const count = rendered.filter(({ stage }) => stage === key).length;
-    return `  ${name.padEnd(widest)}  ${count} documents`;
+    return `  ${name.padEnd(widest)}  ${countNoun(count, 'document')}`;
   });
   return [
-    `${result.status}: ${result.answers.recording} recorded answers, ${result.documentCount} documents.`,
+    `${result.status}: ${countNoun(result.answers.recording, 'recorded answer')}, ` +
+      `${countNoun(result.documentCount, 'document')}.`,
     ...describeFilled(result),
     '',
     ...rows,
@@ -43,7 +45,7 @@ export function describeReplay(
 }
 
 function describeFilled({ answers: { offline } }: RunResult): string[] {
-  const count = offline === 1 ? '1 answer was' : `${offline} answers were`;
+  const count = countNoun(offline, 'answer was', 'answers were');
   const who = 'the offline author, which is no language model, wrote instead';
   return offline === 0 ? [] : [`${count} not recorded; ${who}.`];
 }
@@ -52,7 +54,7 @@ const count = (tokens: number): string => tokens.toLocaleString('en');
 
 function describeCost({ usage }: RunResult): string {
   const { inputTokens, outputTokens, recordedCostUsd: cost } = usage;
-  const tokens = `${count(inputTokens)} tokens read and ${count(outputTokens)} written`;
+  const tokens = `${countNoun(inputTokens, 'token')} read and ${count(outputTokens)} written`;
   const then = cost === null ? 'at unknown prices' : `$${cost.toFixed(2)} at the prices of then`;
   return `The recorded run: ${tokens}, ${then}. This replay: nothing.`;
 }

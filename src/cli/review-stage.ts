@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Dialectic } from '../api/dialectic.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { Terminal } from './ask-questions.ts';
 import { editText } from './edit-text.ts';
 import { toShown } from './output.ts';
@@ -90,7 +91,7 @@ async function save(
     return `Answered: ${text}`;
   }
   const { readBy } = await dialectic.feedback(session, { stage: stage.key, ...said });
-  const count = readBy.steps.length === 1 ? '1 step reads' : `${readBy.steps.length} steps read`;
+  const count = countNoun(readBy.steps.length, 'step reads', 'steps read');
   return `Noted: ${count} it in stage ${readBy.stage} of pass ${readBy.iteration}.`;
 }
 

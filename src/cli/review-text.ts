@@ -5,6 +5,7 @@ import { stageOf } from '../recipe/edges.ts';
 import type { Stage } from '../recipe/types.ts';
 import type { Question } from '../session/questions.ts';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { showPath } from './plan-folder.ts';
 import { nameParticipant } from './screen/run-view.ts';
 
@@ -73,7 +74,7 @@ const shorten = (text: string): string =>
 
 /** What was written, with the numbers by which it can be spoken of, and what is asked. */
 export function describeStage({ stage, documents, questions }: StageToReview): string[] {
-  const count = documents.length === 1 ? '1 document' : `${documents.length} documents`;
+  const count = countNoun(documents.length, 'document');
   return [
     '',
     `${stage.name} is done and waits for you: ${count}.`,

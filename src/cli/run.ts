@@ -8,6 +8,7 @@ import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
 import { tellCounts } from '../session/counts.ts';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
@@ -206,7 +207,7 @@ function describe(result: RunResult & { estimate?: Estimate }): string[] {
   const { calls, documentCount: documents, iteration } = result;
   return [
     `${state}: ${tellCounts({ calls, documents }, iteration)}, ` +
-      `${(usage.inputTokens + usage.outputTokens).toLocaleString('en')} tokens, ${cost}`,
+      `${countNoun(usage.inputTokens + usage.outputTokens, 'token')}, ${cost}`,
     ...describeDegraded(result),
     ...describeOutcome(result),
     ...(estimate && result.status === 'completed' ? [compareEstimate(estimate)] : []),

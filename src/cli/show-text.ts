@@ -5,6 +5,7 @@ import { tellCounts } from '../session/counts.ts';
 import { shortId } from '../session/name-document.ts';
 import type { SessionView } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { simplifyName } from '../text/simplify-name.ts';
 import { describeAge } from './describe-age.ts';
 
@@ -44,7 +45,7 @@ function describeStage(shown: Shown, stage: Stage, all: boolean): string[] {
   const name = withKey(stage.name, stage.key);
   if (documents.length === 0 && !cost) return [`${name} · not begun`];
   const calls = cost?.calls ?? 0;
-  const head = `${name} · ${count(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
+  const head = `${name} · ${countNoun(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
   const current = documents.filter(({ iteration }) => iteration === shown.view.iteration);
   return [head, ...(all ? listAll(stage, documents) : listTitles(stage, current))];
 }
@@ -82,16 +83,13 @@ function titleOf(stage: Stage, key: string): string {
 
 function describeSum(shown: Shown): string {
   const { calls, documentCount: documents, iteration, usage } = shown.result;
-  const tokens = (usage.inputTokens + usage.outputTokens).toLocaleString('en');
+  const tokens = countNoun(usage.inputTokens + usage.outputTokens, 'token');
   const cap = shown.budgetUsd === null ? '' : ` of ${dollars(shown.budgetUsd)}`;
   const spent = usage.costUsd === null ? 'price unknown' : dollars(usage.costUsd);
-  return `In all: ${tellCounts({ calls, documents }, iteration)}, ${tokens} tokens, ${spent}${cap}`;
+  return `In all: ${tellCounts({ calls, documents }, iteration)}, ${tokens}, ${spent}${cap}`;
 }
 
 const describeCost = ({ costs }: Shown, usd: number): string =>
   usd === 0 && costs.unknownPrices.length > 0 ? 'price unknown' : dollars(usd);
 
 const dollars = (usd: number): string => `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
-
-const count = (n: number, noun: string): string =>
-  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

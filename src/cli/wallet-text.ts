@@ -1,4 +1,5 @@
 import type { CostReport } from '../api/data.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import type { Balance, BudgetState } from '../wallet/balances.ts';
 
@@ -57,36 +58,65 @@ export function describeBudget(budget: BudgetState): string {
   return `budget of ${of}: ${whole}, ${left} left${aside(budget)}`;
 }
 
+type Sum = { readonly calls: number; readonly usd: number; readonly tokens: number };
+
 /** What a session cost, for people. */
 export function describeReport(report: CostReport): string[] {
   const { retries, continuation, compression, estimated, unknownPrices, holds } = report;
-  const part = (name: string, sum: { calls: number; usd: number; tokens: number }): string =>
-    `  ${name.padEnd(34)} ${String(sum.calls).padStart(4)} calls ` +
-    `${sum.tokens.toLocaleString('en').padStart(12)} tokens ${dollars(sum.usd).padStart(10)}`;
+  const { byStage, byModel, byDocument } = report;
+  const table: readonly (readonly [title: string, rows: readonly (readonly [string, Sum])[]])[] = [
+    ['By stage', byStage.map((sum) => [sum.stage ?? '', sum])],
+    ['By model', byModel.map((sum) => [sum.model ?? '', sum])],
+    ['By document', byDocument.map((sum) => [`${sum.document} (lane ${sum.lane})`, sum])],
+    [
+      'Of that',
+      [
+        ['asked again', retries],
+        ['continuation', continuation],
+        ['compression', compression],
+      ],
+    ],
+  ];
+  const sum = { calls: report.calls.length, usd: report.total, tokens: report.tokens };
+  const unanswered = countNoun(retries.unanswered, 'request');
   const lines = [
-    `Session ${report.session}: ${dollars(report.total)}, ` +
-      `${report.tokens.toLocaleString('en')} tokens, ${report.calls.length} calls`,
-    'By stage',
-    ...report.byStage.map((sum) => part(sum.stage ?? '', sum)),
-    'By model',
-    ...report.byModel.map((sum) => part(sum.model ?? '', sum)),
-    'By document',
-    ...report.byDocument.map((sum) => part(`${sum.document} (lane ${sum.lane})`, sum)),
-    'Of that',
-    part('asked again', retries),
-    part('continuation', continuation),
-    part('compression', compression),
-    `  ${retries.unanswered} requests brought nothing and cost nothing.`,
+    `Session ${report.session}: ${dollars(sum.usd)}, ` +
+      `${countNoun(sum.tokens, 'token')}, ${countNoun(sum.calls, 'call')}`,
+    ...alignSums(table),
+    `  ${unanswered} brought nothing and cost nothing.`,
     `  The providers' caches saved ${dollars(report.cachedInputSaved)}.`,
   ];
   if (estimated.calls > 0) {
-    lines.push(
-      `  ${estimated.calls} calls (${dollars(estimated.usd)}) are estimated: cut answers.`,
-    );
+    const calls = countNoun(estimated.calls, 'call');
+    lines.push(`  Estimated, since the answers were cut: ${calls}, ${dollars(estimated.usd)}.`);
   }
-  if (holds.length > 0) lines.push(`  ${holds.length} calls are under way; their cost is held.`);
+  if (holds.length > 0) {
+    const held = 'Under way, with their worst case held';
+    lines.push(`  ${held}: ${countNoun(holds.length, 'call')}.`);
+  }
   if (unknownPrices.length > 0) {
     lines.push(`Price unknown, tokens counted alone: ${unknownPrices.join(', ')}`);
   }
   return lines;
+}
+
+/** Titles with their rows below them, in columns as wide as their longest entries. */
+function alignSums(
+  table: readonly (readonly [title: string, rows: readonly (readonly [string, Sum])[]])[],
+): string[] {
+  const cells = table.map(([title, rows]) => {
+    const written = rows.map(([name, { calls, tokens, usd }]) => [
+      name,
+      // The space keeps the figure of one call below those of several.
+      countNoun(calls, 'call ', 'calls'),
+      countNoun(tokens, 'token ', 'tokens'),
+      dollars(usd),
+    ]);
+    return { title, written };
+  });
+  const all = cells.flatMap(({ written }) => written);
+  const widths = [0, 1, 2, 3].map((at) => Math.max(0, ...all.map((row) => row[at]!.length)));
+  const line = ([name, ...sums]: readonly string[]): string =>
+    `  ${name!.padEnd(widths[0]!)}  ${sums.map((sum, at) => sum.padStart(widths[at + 1]!)).join('  ')}`;
+  return cells.flatMap(({ title, written }) => [title, ...written.map(line)]);
 }

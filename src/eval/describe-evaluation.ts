@@ -1,3 +1,4 @@
+import { countNoun } from '../text/count-noun.ts';
 import type { Evaluation } from './evaluation.ts';
 import { SIDES } from './judge-folders.ts';
 import { DIMENSIONS, ROLES } from './rubric.ts';
@@ -12,7 +13,7 @@ export function describeEvaluation(evaluation: Evaluation): string[] {
   return [
     ...scoreTable(evaluation),
     '',
-    `Debate / single, 0 to 10: mean of ${countOf(judgements.length, 'judgement')} by ${countOf(judges, 'judge')}, in both orders.`,
+    `Debate / single, 0 to 10: mean of ${countNoun(judgements.length, 'judgement')} by ${countNoun(judges, 'judge')}, in both orders.`,
     '',
     ...preferenceTable(evaluation),
     '',
@@ -27,7 +28,7 @@ export function describeEvaluation(evaluation: Evaluation): string[] {
       ],
     ),
     '',
-    `Judging took ${countOf(judging.calls, 'call')}, ${costOf(judging)}.`,
+    `Judging took ${countNoun(judging.calls, 'call')}, ${costOf(judging)}.`,
     ...(wordsAsked === null ? [] : [`Asked of the single prompt: ${wordsAsked} words.`]),
     ...(warnings.length > 0 ? ['', ...warnings.map((one) => `- ${one}`)] : []),
   ];
@@ -67,8 +68,6 @@ function preferenceTable({ preferences }: Evaluation): string[] {
 const share = ({ debate, of }: PreferenceRow['all']): string => `${debate} of ${of}`;
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-const countOf = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 function costOf(spent: Spending | null): string {
   if (spent === null) return 'not known';

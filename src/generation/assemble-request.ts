@@ -11,6 +11,7 @@ import {
 import type { ContractNode, Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
@@ -185,7 +186,7 @@ function speakOfMissing(process: Process, losses: readonly Loss[]): string {
   const places = Map.groupBy(losses, (loss) => `${titleOf({ process }, loss)} (${loss.stage})`);
   const names = [...places].map(([place, all]) => {
     const lanes = new Set(all.map(({ lane }) => lane)).size;
-    return `${place} of ${lanes} participant${lanes === 1 ? '' : 's'}`;
+    return `${place} of ${countNoun(lanes, 'participant')}`;
   });
   return `\n\nNot available, because it could not be written: ${names.join('; ')}. Do not invent what it would say; where it matters to this document, say that it is missing.`;
 }

@@ -1,5 +1,6 @@
 import type { ModelResult } from '../models/types.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { checkContract, describeProblems } from './check-contract.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
@@ -153,7 +154,7 @@ function askAgain(
   only: readonly string[] = [],
 ): Verdict {
   if (state.repairs >= MOST_REPAIRS) {
-    const reason = `after ${state.repairs} requests to correct it, this is still wrong:\n${problems}`;
+    const reason = `after ${countNoun(state.repairs, 'request')} to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };
   }
   const next = { ...state, turns: state.turns + 1, idle: 0, repairs: state.repairs + 1 };

@@ -7,6 +7,7 @@ import { readLosses } from '../session/losses.ts';
 import { degradedNotice } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import { planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
@@ -27,7 +28,7 @@ export async function planStage(database: Database, { job, commit }: JobContext)
   if (lost.some((root) => !excused[stage]?.includes(root.lane_id))) {
     throw new DialecticError(
       'stage_incomplete',
-      `${lost.length} of ${roots.length} participants failed in stage ${stage}.`,
+      `${lost.length} of ${countNoun(roots.length, 'participant')} failed in stage ${stage}.`,
       { details: { stage, lost: lost.length, lanes: roots.length } },
     );
   }

@@ -1,4 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** Keeps requests away from a provider that fails, and lets one try through after a while. */
 export type CircuitBreaker = {
@@ -39,7 +40,7 @@ export function createCircuitBreaker(
         const retryAfterMs = Math.ceil(Math.max(left, limits.coolMs / 5));
         throw new DialecticError(
           'provider_circuit_open',
-          `${provider} failed ${failures} times in a row; the next try is in ${retryAfterMs} ms.`,
+          `${provider} failed ${countNoun(failures, 'time')} in a row; the next try is in ${retryAfterMs} ms.`,
           { details: { provider, retryAfterMs, sent: false } },
         );
       }

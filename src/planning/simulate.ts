@@ -1,6 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 import { isProduced, orderInWaves } from '../recipe/edges.ts';
 import type { Process, Stage } from '../recipe/types.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { settleContribution } from './anchor.ts';
 import { addToIndex, type DocumentIndex } from './document-index.ts';
 import { planIndexed } from './plan-step.ts';
@@ -59,7 +60,7 @@ export function simulateProcess(
 function tooLarge(process: Process, laneCount: number, limit: number): DialecticError {
   return new DialecticError(
     'plan_too_large',
-    `${process.name} with ${laneCount} participants makes more than ${limit} model calls.`,
+    `${process.name} with ${countNoun(laneCount, 'participant')} makes more than ${limit} model calls.`,
     { details: { process: process.key, laneCount, limit } },
   );
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** How much a session has made, counted alike by the screen, lists, the first page and `--json`. */
 export type Counts = {
@@ -22,8 +23,5 @@ export const readCounts = (tx: Transaction, sessionId: string): Promise<Counts> 
 /** `10 calls in 2 passes, 8 documents`. */
 export function tellCounts({ calls, documents }: Counts, passes: number): string {
   const over = passes > 1 ? ` in ${passes} passes` : '';
-  return `${count(calls, 'call')}${over}, ${count(documents, 'document')}`;
+  return `${countNoun(calls, 'call')}${over}, ${countNoun(documents, 'document')}`;
 }
-
-const count = (n: number, noun: string): string =>
-  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

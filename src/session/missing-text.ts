@@ -1,6 +1,7 @@
 import type { NewNotice } from '../db/notices.ts';
 import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import type { SessionView } from './read.ts';
 
@@ -53,7 +54,7 @@ export function degradedNotice(
   stage: string,
   losses: readonly Loss[],
 ): NewNotice {
-  const count = losses.length === 1 ? '1 document' : `${losses.length} documents`;
+  const count = countNoun(losses.length, 'document');
   return {
     severity: 'warning',
     code: 'run_degraded',

@@ -1,4 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { Currency } from './ledger.ts';
 
 /**
@@ -39,7 +40,7 @@ export const toUsd = (micros: number): number => micros / 1_000_000;
 
 /** An amount for people. */
 export function formatAmount(amount: number, currency: Currency): string {
-  if (currency === 'token') return `${amount.toLocaleString('en')} tokens`;
+  if (currency === 'token') return countNoun(amount, 'token');
   const digits = Math.abs(amount) % 10_000 === 0 ? 2 : 6;
   return `${amount < 0 ? '-' : ''}$${toUsd(Math.abs(amount)).toFixed(digits)}`;
 }

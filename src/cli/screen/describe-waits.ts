@@ -1,4 +1,5 @@
 import type { Wait } from '../../api/data.ts';
+import { countNoun } from '../../text/count-noun.ts';
 import { describeClock, describeSeconds } from './describe-time.ts';
 
 /** Shorter rests pass before anybody wonders. */
@@ -9,7 +10,7 @@ export function describeStandstill(waits: readonly Wait[], session: string, now:
   const lines = waits.flatMap(({ jobs, until, error }) => {
     const date = describeDate(new Date(until), now);
     if (date === undefined) return [];
-    const who = jobs === 1 ? '1 job waits' : `${jobs} jobs wait`;
+    const who = countNoun(jobs, 'job waits', 'jobs wait');
     const reason = error
       ? `${error.message} (${error.code})`
       : 'the clock was ahead when the date was set.';

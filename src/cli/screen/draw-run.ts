@@ -1,3 +1,4 @@
+import { countNoun } from '../../text/count-noun.ts';
 import { describeClock, describeSeconds } from './describe-time.ts';
 import { flow, type Room, type RunFacts, summarise } from './draw-sums.ts';
 import { type Line, type Part, type Style, styled } from './paint.ts';
@@ -92,7 +93,7 @@ function drawStage(
   return [head, ...lines];
 }
 
-const countCalls = (count: number): string => (count === 1 ? '1 call' : `${count} calls`);
+const countCalls = (count: number): string => countNoun(count, 'call');
 
 /** A character is a quarter of a token, near enough for text that is still arriving. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -101,7 +102,7 @@ function drawCalls(calls: readonly CallView[], now: Date, room: Room): Line[] {
   const { columns, widthOf, cut } = room;
   const rows = calls.map(({ participant, title, characters, startedAt }) => {
     const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
-    const arrived = characters > 0 ? `~${tokens.toLocaleString('en')} tokens` : 'no text yet';
+    const arrived = characters > 0 ? `~${countNoun(tokens, 'token')}` : 'no text yet';
     const sinceMs = startedAt === null ? 0 : now.getTime() - Date.parse(startedAt);
     return { participant, title, arrived, seconds: describeSeconds(sinceMs / 1000) };
   });

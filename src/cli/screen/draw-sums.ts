@@ -1,3 +1,4 @@
+import { countNoun } from '../../text/count-noun.ts';
 import { describeSeconds } from './describe-time.ts';
 import type { Line } from './paint.ts';
 import type { RunView } from './run-view.ts';
@@ -37,7 +38,7 @@ export function summarise(view: RunView, facts: RunFacts): string[] {
   const left = secondsLeft === null ? '' : `, about ${describeSeconds(secondsLeft)} left`;
   return [
     // Every answer that is not whole yet takes one more call at least.
-    `${pass}${made} of about ${made + total - done} calls`,
+    `${pass}${made} of about ${countNoun(made + total - done, 'call')}`,
     `${calls.length} in flight, ${queued} queued`,
     ...(gates.length > 0 ? [`paused (${gates.join(', ')})`] : []),
     describeTokens(facts),
@@ -70,5 +71,5 @@ function dollars(micros: number): string {
 function describeMoney({ costMicros, unpriced, budgetMicros }: RunFacts): string {
   if (unpriced > 0 && costMicros === 0) return 'price unknown';
   const spent = dollars(costMicros) + (budgetMicros === null ? '' : ` of ${dollars(budgetMicros)}`);
-  return unpriced > 0 ? `${spent} and ${unpriced} calls at unknown prices` : spent;
+  return unpriced > 0 ? `${spent} and ${countNoun(unpriced, 'call')} at unknown prices` : spent;
 }

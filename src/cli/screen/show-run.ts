@@ -4,6 +4,7 @@ import { now } from '../../platform/clock.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
 import type { RunResult } from '../../session/summary.ts';
+import { countNoun } from '../../text/count-noun.ts';
 import { divertTelling, tell } from '../output.ts';
 import { describeStandstill } from './describe-waits.ts';
 import { type Caps, openScreen, type Screen } from './screen.ts';
@@ -75,7 +76,7 @@ async function openFor(dialectic: Dialectic, sessionId: string): Promise<Screen>
 const describeFinishing = (calls: number): string =>
   calls === 1
     ? 'Nothing new starts. 1 call under way is let finish; Ctrl-C cuts it off and keeps its text.'
-    : `Nothing new starts. ${calls} calls under way are let finish; ` +
+    : `Nothing new starts. ${countNoun(calls, 'call under way is', 'calls under way are')} let finish; ` +
       'Ctrl-C cuts them off and keeps their text.';
 
 const describeAbsence = (sessionId: string, reason: string): string =>
