@@ -42,14 +42,15 @@ const dialectic = (env: Readonly<Record<string, string>>, ...words: string[]): P
     env: { ...nowhere, ...env },
   });
 const memo = ['-p', 'decision-memo'];
-const errorOf = ({ stderr }: Ended): { code: string; message: string } =>
+const errorOf = ({ stderr }: Ended): { code: string; message: string; action: string } =>
   JSON.parse(stderr.trim().split('\n').at(-1)!).error;
 
 test('without models a run says where it looked and how to see one, and writes nothing', async () => {
   const ended = await dialectic({}, 'run', 'brief.md', ...memo);
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
-  const { code, message } = errorOf(ended);
+  const { code, message, action } = errorOf(ended);
   expect(code).toBe('models_not_found');
+  expect(`${message}${action}`.match(/dialectic keys set/g)).toHaveLength(1);
   expect(message).toContain('OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY');
   expect(message).toContain('DIALECTIC_BASE_URL');
   expect(message).toContain(`ollama cannot be used at ${nowhere['OLLAMA_BASE_URL']}: nothing`);

@@ -59,9 +59,14 @@ const gone = (): DialecticError =>
 function explainConfiguration(thrown: unknown, pid: number): unknown {
   const error = toDialecticError(thrown);
   if (error.code !== 'provider_not_configured') return thrown;
-  const { code, message, retryable, details } = error;
+  const { code, message, retryable, action, details } = error;
   const why =
     `Process ${pid} holds the data directory and would work on this run, with the keys and the ` +
     'configuration that it was started with.';
-  return new DialecticError(code, `${message} ${why}`, { retryable, details, cause: error });
+  return new DialecticError(code, `${message} ${why}`, {
+    retryable,
+    action,
+    details,
+    cause: error,
+  });
 }

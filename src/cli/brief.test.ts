@@ -23,3 +23,10 @@ test.each(['breif.md', 'my new brief for the shop.md', 'no such brief'])(
     await expect(readBrief(path)).rejects.toMatchObject({ code: 'usage_invalid' });
   },
 );
+
+test('a brief without a word says what a brief is', async () => {
+  await expect(readBrief(' ')).rejects.toThrow('name a text file, or write the brief itself');
+  const path = join(await temporaryFolder(), 'empty.md');
+  await writeFile(path, '\n');
+  await expect(readBrief(path)).rejects.toThrow(`${path} is empty: a brief says what`);
+});

@@ -65,9 +65,17 @@ function decode(bytes: Buffer): string | undefined {
 
 /** The brief and a name for its project: of a file, of standard input, or the words themselves. */
 export async function readBrief(given: string): Promise<{ name: string; brief: string }> {
+  if (given.trim() === '') {
+    const message = 'The brief is empty: name a text file, or write the brief itself in quotes.';
+    throw new DialecticError('usage_invalid', message);
+  }
   const isWords = isSentence(given) && !existsSync(given);
   const brief = isWords ? given : await readText(given, 'brief');
-  if (brief.trim() === '') throw new DialecticError('usage_invalid', 'The brief is empty.');
+  if (brief.trim() === '') {
+    const where = given === '-' ? 'Standard input' : given;
+    const message = `${where} is empty: a brief says what is to be decided or built, and its limits.`;
+    throw new DialecticError('usage_invalid', message);
+  }
   const isFile = !isWords && given !== '-';
   return { name: isFile ? basename(given, extname(given)) : titleOf(brief), brief };
 }

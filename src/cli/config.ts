@@ -49,5 +49,6 @@ function requireFile(name: string | undefined): FoundFile {
   const file = findConfiguration('.', name);
   if (file) return file;
   const message = 'There is no dialectic.config.yaml, .yml or .json in this folder; name the file.';
-  throw new DialecticError('not_found', message);
+  const action = '`dialectic config` shows which files are read.';
+  throw new DialecticError('not_found', message, { action });
 }

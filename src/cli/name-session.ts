@@ -10,10 +10,10 @@ export async function namingSession<T>(
     return await work();
   } catch (thrown) {
     const error = toDialecticError(thrown);
-    const { code, message, retryable, cause = error } = error;
+    const { code, message, retryable, action, cause = error } = error;
     if (message.includes(session)) throw error;
     const details = { ...error.details, session };
     const told = `${message} Session ${session}. ${advice}`.trimEnd();
-    throw new DialecticError(code, told, { cause, retryable, details });
+    throw new DialecticError(code, told, { cause, retryable, action, details });
   }
 }

@@ -88,11 +88,14 @@ function nothingFound(
   const lines = [
     'No models were named, and none was found.',
     ...(unset.length > 0 ? [`  Not set: ${unset.join(', ')}`] : []),
-    '  Store a key with: dialectic keys set PROVIDER (openai, anthropic, google or openrouter)',
     ...sought.map(({ problem }) => `  ${problem}`),
     'See a recorded debate with: dialectic demo',
     'The offline author fills the documents by rules, without a model, at no cost:',
     `  ${repeatCommand(command, offline)}`,
   ];
-  return new DialecticError('models_not_found', lines.join('\n'), { details: { sought, unset } });
+  const action =
+    'Store a key with `dialectic keys set openai` (or anthropic, google, openrouter), set one of ' +
+    'the variables, or start a local server.';
+  const details = { sought, unset };
+  return new DialecticError('models_not_found', lines.join('\n'), { action, details });
 }

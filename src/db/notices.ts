@@ -46,7 +46,7 @@ export async function dismissNotice(tx: Transaction, id: string): Promise<void> 
      where id = $1 and dismissed_at is null returning id`,
     [id],
   );
-  if (rows.length === 0) throw new DialecticError('not_found', 'No such open notice.');
+  if (rows.length === 0) throw unknownNotice('No such open notice.');
 }
 
 /** Puts every open notice of the tenant away and returns their ids. */
@@ -73,8 +73,11 @@ export async function settleNotices(tx: Transaction, sessionId: string): Promise
 /** The notice with this id, or with an id that ends so. */
 export function findNotice(open: readonly Notice[], wanted: string): Notice {
   const [found, ...others] = open.filter(({ id }) => id.endsWith(wanted));
-  if (!found) throw new DialecticError('not_found', `No open notice ${wanted}.`);
+  if (!found) throw unknownNotice(`No open notice ${wanted}.`);
   if (others.length === 0) return found;
   const message = `${wanted} is the end of ${others.length + 1} ids of notices; give more of it.`;
   throw new DialecticError('usage_invalid', message);
 }
+
+const unknownNotice = (message: string): DialecticError =>
+  new DialecticError('not_found', message, { action: '`dialectic notices` lists the open ones.' });

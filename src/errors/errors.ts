@@ -7,6 +7,8 @@ export type ErrorOptions = {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Overrides the table in error-codes.ts, for example when a fault turns out to be permanent. */
   readonly retryable?: boolean;
+  /** What helps in this case, where the table's advice for the code would mislead. */
+  readonly action?: string;
 };
 
 /** An error as JSON has it. */
@@ -23,6 +25,8 @@ export class DialecticError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly details: Readonly<Record<string, unknown>>;
+  /** What the person who reads the message can do about it. */
+  readonly action: string;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -30,11 +34,7 @@ export class DialecticError extends Error {
     this.code = code;
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.details = options.details ?? {};
-  }
-
-  /** What the person who reads the message can do about it. */
-  get action(): string {
-    return ERROR_CODES[this.code].action;
+    this.action = options.action ?? ERROR_CODES[code].action;
   }
 
   get exitCode(): ExitCode {
@@ -65,10 +65,11 @@ export function withDetails(
   error: DialecticError,
   details: Readonly<Record<string, unknown>>,
 ): DialecticError {
-  const { code, message, cause, retryable } = error;
+  const { code, message, cause, retryable, action } = error;
   return new DialecticError(code, message, {
     cause,
     retryable,
+    action,
     details: { ...error.details, ...details },
   });
 }

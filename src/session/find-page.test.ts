@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
+import { toDialecticError } from '../errors/errors.ts';
 import type { ExportedDocument } from './export.ts';
 import { findPage } from './find-page.ts';
 import type { SessionView } from './read.ts';
@@ -35,4 +36,22 @@ test('after a choice, a document by its key or title is that of the chosen parti
 
 test('before a choice, the participant must be named', () => {
   expect(() => find('decision', null)).toThrow('decision names 2 documents');
+});
+
+test('documents that are called alike are told apart, and the verb that lists them is named', () => {
+  const twice = ['00000000-aaaaaaaa', '00000000-bbbbbbbb'].map((id) => ({ ...documents[0]!, id }));
+  const session = { id: '00000000-0123456789ab', process, lanes } as unknown as SessionView;
+  let thrown: unknown;
+  try {
+    findPage(session, { files, documents: twice }, 'nothing');
+  } catch (error) {
+    thrown = error;
+  }
+  const { code, message, action } = toDialecticError(thrown);
+  expect(code).toBe('not_found');
+  expect(message.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^ {2}aaaaaaaa {2}decision@1 /),
+    expect.stringMatching(/^ {2}bbbbbbbb {2}decision@1 /),
+  ]);
+  expect(action).toContain('`dialectic show 456789ab --all` lists the documents.');
 });

@@ -2,7 +2,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { simplifyName } from '../text/simplify-name.ts';
 import type { ExportedDocument, ExportedSession } from './export.ts';
 import { titleOf } from './export-results.ts';
-import { nameOf, namesOf, shortId } from './name-document.ts';
+import { adviseDocuments, nameOf, namesOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
 /** A file of the folder. */
@@ -93,7 +93,7 @@ function findFile(files: ReadonlyMap<string, string>, wanted: string): string | 
 }
 
 function ambiguous(session: SessionView, found: readonly ExportedDocument[], wanted: string) {
-  const lines = found.map((one) => `  ${shortId(one.id)}  ${describe(session, one)}`);
+  const lines = found.map((one) => describeWithId(session, one));
   return new DialecticError(
     'usage_invalid',
     `${wanted} names ${found.length} documents. Take the id of one, or its participant after an @:\n` +
@@ -104,15 +104,20 @@ function ambiguous(session: SessionView, found: readonly ExportedDocument[], wan
 
 function unknown(session: SessionView, documents: readonly ExportedDocument[], wanted: string) {
   const rendered = latest(documents.filter(({ path }) => path !== null));
-  const lines = rendered.slice(0, MOST_NAMED).map((one) => `  ${describe(session, one)}`);
+  const lines = rendered.slice(0, MOST_NAMED).map((one) => describeWithId(session, one));
   const rest = rendered.length - lines.length;
-  const more = rest > 0 ? [`  and ${rest} more: dialectic show ${shortId(session.id)} --all`] : [];
+  const more = rest > 0 ? [`  and ${rest} more`] : [];
   const has = lines.length > 0 ? ['It has:', ...lines, ...more].join('\n') : 'It has none yet.';
   return new DialecticError(
     'not_found',
     `Session ${shortId(session.id)} has no document ${wanted}. ${has}`,
+    { action: `${adviseDocuments(session.id)} \`dialectic list\` lists the sessions.` },
   );
 }
+
+/** A participant writes one document of a key on each proposal: only the id tells them apart. */
+const describeWithId = (session: SessionView, document: ExportedDocument): string =>
+  `  ${shortId(document.id)}  ${describe(session, document)}`;
 
 const describe = (session: SessionView, { stage, key, lane }: ExportedDocument): string =>
   `${key}@${lane.ordinal}  ${titleOf(session, { stage, documentKey: key })} by ${lane.model}`;

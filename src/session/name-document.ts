@@ -41,7 +41,7 @@ export async function findDocument(
   const named = current.filter((row) => isNamed(session, row, wanted));
   const found = named.length > 0 ? named : rows.filter((row) => endsWith(row, wanted));
   const [other] = found;
-  if (!other) refuseUnknown(current, stageKey, wanted);
+  if (!other) refuseUnknown(session, current, stageKey, wanted);
   const own = found.filter((row) => row.stage === stageKey);
   const [document] = own;
   if (!document) {
@@ -65,12 +65,22 @@ export async function findDocument(
 const describe = (row: Row): string =>
   `  ${shortId(row.id)}  ${nameOf(row)}${row.origin === null ? '' : ` (on the branch of lane ${row.origin})`}`;
 
-function refuseUnknown(current: readonly Row[], stageKey: string, wanted: string): never {
+/** What tells a person which documents a session has. */
+export const adviseDocuments = (sessionId: string): string =>
+  `\`dialectic show ${shortId(sessionId)} --all\` lists the documents.`;
+
+function refuseUnknown(
+  session: SessionView,
+  current: readonly Row[],
+  stageKey: string,
+  wanted: string,
+): never {
   const own = current.filter((row) => row.stage === stageKey);
   const has = own.length > 0 ? `has:\n${own.map(describe).join('\n')}` : 'has no documents yet.';
   throw new DialecticError(
     'not_found',
     `There is no document ${wanted}. The stage ${stageKey} ${has}`,
+    { action: adviseDocuments(session.id) },
   );
 }
 

@@ -5,7 +5,7 @@ import { contractOf } from '../recipe/contract.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
 import { addFeedback, findReading, type GivenFeedback, readLocked } from './feedback.ts';
-import { nameOf } from './name-document.ts';
+import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
 /** A question that documents leave to people, once however many of them ask it. */
@@ -142,7 +142,7 @@ export async function answerQuestion(
   const session = await readLocked(tx, sessionId);
   const all = await readQuestions(tx, session);
   const stageKey = answer.stageKey ? requireStage(session.process, answer.stageKey).key : null;
-  const question = findQuestion(all, { ...answer, stageKey });
+  const question = findQuestion(sessionId, all, { ...answer, stageKey });
   const given: GivenFeedback[] = [];
   const taken = new Set<string>();
   for (const stageKey of new Set(question.askedBy.map(({ stage }) => stage))) {
@@ -156,7 +156,11 @@ export async function answerQuestion(
   return { question, given };
 }
 
-function findQuestion(all: readonly Question[], { question, stageKey }: NewAnswer): Question {
+function findQuestion(
+  sessionId: string,
+  all: readonly Question[],
+  { question, stageKey }: NewAnswer,
+): Question {
   const asked = all.filter(
     ({ askedBy }) => !stageKey || askedBy.some(({ stage }) => stage === stageKey),
   );
@@ -170,5 +174,7 @@ function findQuestion(all: readonly Question[], { question, stageKey }: NewAnswe
   const open = asked.filter(({ answers }) => answers.length === 0);
   const lines = open.map((one) => `  ${one.number}  ${one.id}  ${one.question}`);
   const list = lines.length > 0 ? `Open are:\n${lines.join('\n')}` : 'None is open.';
-  throw new DialecticError('not_found', `${from} "${question}". ${list}`);
+  throw new DialecticError('not_found', `${from} "${question}". ${list}`, {
+    action: `\`dialectic questions ${shortId(sessionId)}\` lists the questions, answered ones too.`,
+  });
 }

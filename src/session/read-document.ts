@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { nameOf } from './name-document.ts';
+import { adviseDocuments, nameOf } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
 /** A document of a session with its text. */
@@ -34,6 +34,9 @@ export async function readDocument(
      where d.tenant_id = $1 and d.session_id = $2 and d.id = $3`,
     [tx.tenantId, session.id, id],
   );
-  if (!row) throw new DialecticError('not_found', `The session has no document ${id}.`);
+  if (!row) {
+    const action = adviseDocuments(session.id);
+    throw new DialecticError('not_found', `The session has no document ${id}.`, { action });
+  }
   return { ...row, name: nameOf(row) };
 }

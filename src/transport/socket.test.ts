@@ -31,7 +31,7 @@ async function gather<T>(replies: AsyncIterable<T>): Promise<T[]> {
 }
 
 test('an error arrives with its code, message and details, a bug with its place', async () => {
-  const failing = { details: { model: 'x' }, retryable: false };
+  const failing = { details: { model: 'x' }, retryable: false, action: 'Name another one.' };
   const { ask } = await serve(async ({ method }) => {
     if (method === 'bug') throw new TypeError('odd');
     throw new DialecticError('model_unknown', 'There is no model x.', failing);
