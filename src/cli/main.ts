@@ -11,8 +11,10 @@ if (!process.env['NODE_COMPILE_CACHE']) {
 }
 
 const { guardStreams } = await import('./guard-streams.ts');
+const { endSoon } = await import('./exit-with.ts');
 const { runProgram } = await import('./run-program.ts');
 
 const parameters = process.argv.slice(2);
 guardStreams(parameters.includes('--json'));
 await runProgram(parameters);
+endSoon();

@@ -67,7 +67,20 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was cut',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
+  ETIMEDOUT: 'its host does not answer',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
+
+/** What the network said in words that help; undefined where it said nothing known. */
+function reasonFor(code = ''): string | undefined {
+  if (Object.hasOwn(REASONS, code)) return REASONS[code];
+  if (code.startsWith('ERR_SSL_')) return 'it does not speak TLS there; try http:// for https://';
+  const isCertificate = /CERT|SIGNATURE|ISSUER/.test(code);
+  return isCertificate
+    ? `its certificate is not trusted (${code}); name its authority with NODE_EXTRA_CA_CERTS=FILE`
+    : undefined;
+}
 
 function explainSilence(thrown: unknown, { name, address, timeoutMs, hide }: Asked) {
   if (thrown instanceof DialecticError) return thrown;
@@ -77,7 +90,7 @@ function explainSilence(thrown: unknown, { name, address, timeoutMs, hide }: Ask
     return new DialecticError('provider_timeout', message, { details });
   }
   const classified = classifyError(thrown, { provider: name, model: '*' }, hide);
-  const reason = REASONS[networkCodeOf(thrown) ?? ''] ?? hide(cleanText(causeOf(thrown)));
+  const reason = reasonFor(networkCodeOf(thrown)) ?? hide(cleanText(causeOf(thrown)));
   const message = `${name} cannot be used at ${address}: ${reason.slice(0, 300)}.`;
   return new DialecticError(classified.code, message, { details });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DialecticError } from '../errors/errors.ts';
+import { sleep } from '../platform/clock.ts';
 import { type ModelsConfig, readModelsConfig } from './config.ts';
 import { chatEvent, startServer } from './loopback.fixture.ts';
 import { preflightModels } from './preflight.ts';
@@ -95,9 +96,35 @@ test('a silent server is refused after a limit of time', async () => {
 
 test('a server that only takes long over a short call is doubted, not refused', async () => {
   const checks = await preflightModels(['lab/gpt-good'], configOf(server.url, 'slow-key'), {
-    callMs: 50,
+    allMs: 400,
   });
-  expect(checks).toMatchObject([{ doubt: 'gave no answer to a short call within 0.05 s' }]);
+  const doubt = expect.stringMatching(/^gave no answer to a short call within 0\.[0-4] s$/);
+  expect(checks).toMatchObject([{ doubt }]);
+});
+
+test('a short call has what the list has left of the time', async () => {
+  const late = await startServer((request, response) => {
+    if (request.method !== 'GET') return;
+    void sleep(300).then(() => response.end('{"data":[{"id":"gpt-good"}]}'));
+  });
+  const config = configOf(late.url, 'slow-key');
+  const [check] = await preflightModels(['lab/gpt-good'], config, { allMs: 500 });
+  await late.stop();
+  expect(check!.doubt).toMatch(/within 0\.[0-2] s$/);
+});
+
+test('a server that cannot be spoken to over TLS is refused with what would help', async () => {
+  const plain = server.url.replace('http:', 'https:');
+  const error = await refusal(['lab/gpt-good'], configOf(plain));
+  expect(error.code).toBe('provider_unreachable');
+  expect(error.message).toContain(`${plain}/v1: it does not speak TLS there; try http://`);
+});
+
+test('a host whose name is unknown is refused with its name', async () => {
+  const error = await refusal(['lab/gpt-good'], configOf('http://no-such-host.invalid'));
+  expect(error.code).toBe('provider_unreachable');
+  expect(error.message).toContain('http://no-such-host.invalid/v1');
+  expect(error.message).toMatch(/host name|did not answer/);
 });
 
 test.each(['', '/closed'])('a wrong key is refused and not repeated (%o)', async (path) => {

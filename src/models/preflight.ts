@@ -1,9 +1,12 @@
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
+import { elapsedMs } from '../platform/clock.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { nearestName } from '../text/nearest-name.ts';
 import { askProvider } from './ask-provider.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
-import { isOpenRouter } from './endpoint.ts';
+import { isOpenRouter, resolveEndpoint } from './endpoint.ts';
+import { secretsHider } from './hide-secrets.ts';
 import { askOffered, type Offered } from './list-models.ts';
 import { parseModelId } from './model-id.ts';
 import { costMicros, findPrice } from './prices.ts';
@@ -19,10 +22,14 @@ export type ModelCheck = {
   readonly doubt: string | null;
 };
 
-/** How the questions are sent, and how long a list and a short call may take. */
-type Asking = { readonly send: SendHttp; readonly listMs: number; readonly callMs: number };
+/** How the questions are sent, how long a list may take, and how long list and call together. */
+type Asking = { readonly send: SendHttp; readonly listMs: number; readonly allMs: number };
 
-const ASKING: Asking = { send: sendHttp, listMs: 3_000, callMs: 5_000 };
+/**
+ * A person hears within five seconds of a command's start that a server is away: the program needs
+ * about one of them to start. A provider that is up sends its list in well under a second.
+ */
+const ASKING: Asking = { send: sendHttp, listMs: 2_500, allMs: 3_500 };
 /** The least that OpenAI accepts as a limit. */
 const CALL_TOKENS = 16;
 
@@ -37,6 +44,7 @@ export async function preflightModels(
   overrides: Partial<Asking> = {},
 ): Promise<readonly ModelCheck[]> {
   const asking = { ...ASKING, ...overrides };
+  const endMs = elapsedMs() + asking.allMs;
   const asked = [...new Set(models)].filter((model) => !isOwn(model));
   requireModels(asked, config);
   const providers = new Set(asked.map((model) => parseModelId(model).provider));
@@ -44,7 +52,8 @@ export async function preflightModels(
   const outcomes = await Promise.all(
     asked.map(async (model) => {
       const list = await lists.get(parseModelId(model).provider);
-      return checkModel(model, list ?? { isWhole: false }, config, asking);
+      const callMs = Math.max(1, Math.round(endMs - elapsedMs()));
+      return checkModel(model, list ?? { isWhole: false }, config, { ...asking, callMs });
     }),
   );
   const problems = outcomes.filter((outcome) => outcome instanceof DialecticError);
@@ -85,11 +94,14 @@ async function askList(name: string, config: ModelsConfig, asking: Asking): Prom
 const provesKey = (provider: ProviderConfig): boolean =>
   provider.kind !== 'compatible' || provider.apiKey === undefined || isOpenRouter(provider);
 
+/** What is left for a short call once the list has come. */
+type CallAsking = Pick<Asking, 'send'> & { readonly callMs: number };
+
 async function checkModel(
   model: string,
   { offered = [], isWhole, problem }: List,
   config: ModelsConfig,
-  asking: Asking,
+  asking: CallAsking,
 ): Promise<ModelCheck | DialecticError> {
   if (problem) return nameModel(model, problem);
   const { name } = parseModelId(model);
@@ -104,7 +116,7 @@ async function callShortly(
   model: string,
   offered: readonly Offered[],
   config: ModelsConfig,
-  { send, callMs }: Asking,
+  { send, callMs }: CallAsking,
 ): Promise<ModelCheck | DialecticError> {
   const deadline = AbortSignal.timeout(callMs);
   try {
@@ -122,10 +134,10 @@ async function callShortly(
   } catch (thrown) {
     const problem = toDialecticError(thrown);
     if (deadline.aborted) {
-      const doubt = `gave no answer to a short call within ${callMs / 1000} s`;
+      const doubt = `gave no answer to a short call within ${(callMs / 1000).toFixed(1)} s`;
       return { model, costUsd: null, doubt };
     }
-    return judge(model, problem, offered);
+    return judge(model, problem, offered, config);
   }
 }
 
@@ -139,6 +151,7 @@ function judge(
   model: string,
   problem: DialecticError,
   offered: readonly Offered[],
+  config: ModelsConfig,
 ): ModelCheck | DialecticError {
   const { code, message } = problem;
   const isUnclear = code === 'provider_request_refused' && !NAMES_MODEL.test(message);
@@ -149,13 +162,15 @@ function judge(
     return nameModel(model, problem);
   }
   const { provider, name } = parseModelId(model);
+  const own = requireProvider({ provider, name }, config);
+  const address = secretsHider(own)(resolveEndpoint(provider, own).baseUrl);
   const known = offered.map((one) => one.name);
   const nearest = nearestName(name, known) ?? known[0];
   const offers = nearest === undefined ? '' : ` It offers ${provider}/${nearest}`;
-  const others = known.length > 1 ? ` and ${known.length - 1} others.` : '.';
+  const others = known.length > 1 ? ` and ${countNoun(known.length - 1, 'other')}.` : '.';
   return new DialecticError(
     'model_unknown',
-    `${provider} has no model "${name}" (${message}).${offers && offers + others}`,
+    `${provider} has no model "${name}" at ${address} (${message}).${offers && offers + others}`,
     { details: { model, known: known.slice(0, 50) } },
   );
 }
@@ -201,8 +216,8 @@ export async function testKey(
     }
     const { length } = await askOffered(name, provider, timeoutMs, send);
     const accepted = provesKey(provider)
-      ? `accepts the key and offers ${length} models`
-      : `answers with ${length} models; whether it looks at the key shows with the first call`;
+      ? `accepts the key and offers ${countNoun(length, 'model')}`
+      : `answers with ${countNoun(length, 'model')}; whether it looks at the key shows with the first call`;
     return { said: `${name} ${accepted}`, problem: null };
   } catch (thrown) {
     return { said: '', problem: toDialecticError(thrown) };
