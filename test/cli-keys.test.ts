@@ -58,7 +58,7 @@ test('a stored key is used, for its owner alone to read, and never shown', async
   expect(listed.stdout).toBe(`openai: …${CANARY.slice(-4)}, from ${file}\n`);
   const tested = await keys('test', 'openai');
   expect(tested).toMatchObject({ code: 0 });
-  expect(tested.stdout).toContain('openai accepts the key and offers 1 models');
+  expect(tested.stdout).toContain('openai accepts the key and offers 1 model');
   const asJson = await keys('test', '--json');
   const said = [stored, listed, tested, asJson].flatMap(({ stdout, stderr }) => [stdout, stderr]);
   expect(findFragments(said.join('\n'))).toEqual([]);
@@ -154,4 +154,11 @@ test('a key that is typed is not shown', async () => {
   });
   expect(await askSecret('Key: ', { input, output })).toBe(CANARY);
   expect(shown).toBe('Key: \n');
+});
+
+test('of a short key nothing is shown, and no empty hint stands in its place', async () => {
+  const { stdout } = await setKey('openai', 'short-key');
+  expect(stdout).toContain(`Stored the key of openai in ${file}, which only you can read.`);
+  expect((await keys('list')).stdout).toBe(`openai: from ${file}\n`);
+  expect((await keys('test')).stdout).not.toMatch(/…|\(\s*[,)]/);
 });

@@ -189,7 +189,7 @@ describe('recipe fork and diff', () => {
   test('a process needs a stage that it has', async () => {
     const folder = join(await temporaryFolder(), 'mine');
     const none = await recipe('fork', 'decision-memo', '--out', folder);
-    expect(none.stderr).toContain('--stage clarify, propose, challenge, decide');
+    expect(none.stderr).toContain('change, of clarify, propose, challenge, decide');
     expect(none.code).toBe(2);
     const gone = await recipe('fork', 'decision-memo', '--stage', 'gone', '--out', folder);
     expect(gone).toMatchObject({

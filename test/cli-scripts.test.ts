@@ -51,7 +51,7 @@ test('with --json a usage error of any verb is JSON on stderr and nothing on std
     expect(code).toBe(2);
     expect(error).toMatchObject({ code: 'usage_invalid', retryable: false });
     expect(error.message).toContain(`'--no-such-option'`);
-    expect(error.message).toContain(`dialectic ${line(verb)} --help`);
+    expect(error.action).toContain(`dialectic ${line(verb)} --help`);
   }
   for (const words of [
     ['lst', '--json'],
@@ -61,15 +61,16 @@ test('with --json a usage error of any verb is JSON on stderr and nothing on std
     expect((await failureOf(words)).error.code).toBe('usage_invalid');
   }
   const { error } = await failureOf(['lst', '--json']);
-  expect(error.message).toBe("Unknown command 'lst'. (Did you mean list?) See: dialectic --help");
+  expect(error.message).toBe("Unknown command 'lst'. (Did you mean list?)");
+  expect(error.action).toBe('`dialectic --help` lists what it takes.');
 });
 
 test('a usage error names the mistake and the help, and a lone program name prints help', async () => {
   const wrong = await runDialectic(['list', '--jsn']);
   expect(wrong).toMatchObject({ code: 2, stdout: '' });
   expect(wrong.stderr).toBe(
-    "dialectic: Unknown option '--jsn'. (Did you mean --json?) See: dialectic list --help\n" +
-      '  Correct what the message names; `--help` lists what is accepted. (usage_invalid)\n',
+    "dialectic: Unknown option '--jsn'. (Did you mean --json?)\n" +
+      '  `dialectic list --help` lists what it takes. (usage_invalid)\n',
   );
   const alone = await runDialectic([]);
   expect(alone).toMatchObject({ code: 0, stderr: '' });

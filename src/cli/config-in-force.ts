@@ -75,7 +75,7 @@ const urlField = (name: string, value: string, from: string): FieldInForce => ({
 
 function hideSecret(one: FieldInForce): FieldInForce {
   const { field, value } = one;
-  if (field.endsWith('.apiKey')) return { ...one, value: showEnd(String(value)) };
+  if (field.endsWith('.apiKey')) return { ...one, value: showEnd(String(value)) ?? '…' };
   if (!field.endsWith('.headers') || !isRecord(value)) return one;
   return { ...one, value: Object.fromEntries(Object.keys(value).map((name) => [name, '…'])) };
 }

@@ -5,7 +5,7 @@ import type { Finding } from '../db/doctor.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { exitWith } from './exit-with.ts';
-import { findKeys, type KnownKey } from './find-keys.ts';
+import { describeKey, findKeys, type KnownKey } from './find-keys.ts';
 import { printResult } from './output.ts';
 
 type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
@@ -46,7 +46,7 @@ async function examineConfiguration(): Promise<readonly Finding[]> {
 }
 
 function describeKeys(keys: readonly KnownKey[]): Finding {
-  const said = keys.map(({ provider, end, from }) => `${provider} ${end} from ${from}`);
+  const said = keys.map(({ provider, end, from }) => `${provider} ${describeKey({ end, from })}`);
   if (said.length > 0) return { check: 'keys', ok: true, message: said.join(', '), next: null };
   const next = 'Store one with: dialectic keys set PROVIDER, or use a server without keys.';
   return { check: 'keys', ok: true, message: 'no provider has one', next };

@@ -19,16 +19,24 @@ import { readBrief } from './brief.ts';
 import { addBudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
 import { checkEvalOptions, type EvalOptions, toEvaluation, toRunOptions } from './eval-options.ts';
+import { withExample } from './help-text.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
 import { addPreflightOption, tellChecks } from './preflight.ts';
 import { carryOut, requireCompleted } from './run.ts';
 import { withModels } from './store.ts';
 
+const USAGE =
+  '--judge <model> (--single <model> | --single-folder <dir>) ' +
+  '(--debate <model> | --debate-folder <dir>) [options] <brief>';
+const EXAMPLE =
+  'dialectic eval brief.md --debate-folder brief-plan --single openai/gpt-5 --judge google/gemini-3-pro';
+
 /** `dialectic eval`: is a debate's folder better than what one prompt gives? */
 export function evalCommand(): Command {
-  return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('eval'))))
+  const command = addPreflightOption(addScopeOptions(addBudgetOptions(new Command('eval'))))
     .description("judge a debate's folder blind against that of a single prompt")
+    .usage(USAGE)
     .argument('<brief>', 'a text file, - for standard input, or the words')
     .option('--single <model>', 'the model that gets the single prompt')
     .option('--debate <model>', 'a participant of the debate; repeat for more', collect, [])
@@ -43,6 +51,7 @@ export function evalCommand(): Command {
     .option('--json', 'print the result as JSON')
     .option('-y, --yes', 'ask nothing: yes to every question')
     .action(evaluate);
+  return withExample(command, EXAMPLE);
 }
 
 async function evaluate(briefPath: string, options: EvalOptions): Promise<void> {

@@ -7,8 +7,8 @@ export type KnownKey = {
   readonly provider: string;
   /** The variable, or the file, that it comes from. */
   readonly from: string;
-  /** Its last characters, to tell keys apart. */
-  readonly end: string;
+  /** Its last characters, to tell keys apart; null where it is too short to show any. */
+  readonly end: string | null;
 };
 
 const SHOWN = 4;
@@ -16,8 +16,12 @@ const SHOWN = 4;
 const SHORTEST = 20;
 
 /** The end of a key, for people who have several. */
-export const showEnd = (key: string): string =>
-  key.length < SHORTEST ? '…' : `…${key.slice(-SHOWN)}`;
+export const showEnd = (key: string): string | null =>
+  key.length < SHORTEST ? null : `…${key.slice(-SHOWN)}`;
+
+/** Its end, where it has one to show, and its place. */
+export const describeKey = ({ end, from }: Pick<KnownKey, 'end' | 'from'>): string =>
+  end === null ? `from ${from}` : `${end}, from ${from}`;
 
 /** The providers that have a key, and where each comes from. */
 export function findKeys(): KnownKey[] {

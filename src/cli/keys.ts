@@ -7,7 +7,8 @@ import { findTerminal } from './ask-questions.ts';
 import { askSecret } from './ask-secret.ts';
 import { readConfiguration } from './configuration.ts';
 import { exitWith } from './exit-with.ts';
-import { findKeys, type KnownKey, showEnd } from './find-keys.ts';
+import { describeKey, findKeys, type KnownKey, showEnd } from './find-keys.ts';
+import { withExample } from './help-text.ts';
 import { keyStorePath, removeKey, storeKey } from './key-store.ts';
 import { printResult } from './output.ts';
 
@@ -16,7 +17,7 @@ type Options = { readonly json?: boolean };
 /** `dialectic keys`: stores, lists, tests and removes the keys of providers. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('store, list, test and remove keys of providers');
-  keys
+  const setting = keys
     .command('set')
     .description('store a key, from standard input or typed without being shown')
     .argument('<provider>', 'openai, anthropic, google, openrouter or one of the configuration')
@@ -32,11 +33,13 @@ export function keysCommand(): Command {
     .description('ask providers whether they accept their keys, which costs nothing')
     .argument('[provider]', 'only this one')
     .action(test);
-  keys
+  const removing = keys
     .command('remove')
     .description('remove a stored key')
     .argument('<provider>', 'whose key')
     .action(remove);
+  withExample(setting, 'dialectic keys set openai');
+  withExample(removing, 'dialectic keys remove openai');
   for (const command of keys.commands) command.option('--json', 'print the result as JSON');
   return keys;
 }
@@ -56,10 +59,11 @@ async function set(provider: string, options: Options, command: Command): Promis
   }
   checkKey(`The key of ${provider}`, key);
   await storeKey(provider, key);
+  const end = showEnd(key) ?? '';
   const winner = findKeys().find((one) => one.provider === provider);
   const isHidden = winner !== undefined && winner.from !== keyStorePath();
   printResult(options.json === true, { provider, path: keyStorePath() }, [
-    `Stored the key of ${provider} (${showEnd(key)}) in ${keyStorePath()}, which only you can read.`,
+    `Stored the key of ${provider}${end && ` (${end})`} in ${keyStorePath()}, which only you can read.`,
     ...(isHidden ? [`${winner.from} is set too, and wins over it.`] : []),
     `Try it with: dialectic keys test ${provider}`,
   ]);
@@ -67,7 +71,7 @@ async function set(provider: string, options: Options, command: Command): Promis
 
 function list({ json }: Options): void {
   const keys = findKeys();
-  const lines = keys.map(({ provider, end, from }) => `${provider}: ${end}, from ${from}`);
+  const lines = keys.map(({ provider, end, from }) => `${provider}: ${describeKey({ end, from })}`);
   const none = 'No provider has a key. Store one with: dialectic keys set PROVIDER';
   printResult(json === true, { path: keyStorePath(), keys }, lines.length > 0 ? lines : [none]);
 }
@@ -83,8 +87,8 @@ async function test(provider: string | undefined, options: Options): Promise<voi
   const ok = tested.every(({ problem }) => problem === null);
   const tell = ({ problem, said, from, end }: (typeof tested)[number]): string =>
     problem === null
-      ? `ok   ${said} (${end}, from ${from})`
-      : `BAD  ${problem.message} (${end}, from ${from}) ${problem.action}`;
+      ? `ok   ${said} (${describeKey({ end, from })})`
+      : `BAD  ${problem.message} (${describeKey({ end, from })}) ${problem.action}`;
   printResult(options.json === true, { ok, keys: tested }, tested.map(tell));
   if (!ok) exitWith(6);
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../platform/version.ts';
+import { shareHelp } from './help-text.ts';
 
 /** Every verb in the order of the help; its file is loaded when the verb is called. */
 const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -42,14 +43,9 @@ const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
 export async function createProgram(parameters: readonly string[] = []): Promise<Command> {
   const program = new Command('dialectic')
     .description('Language models debate a brief and leave a folder of planning documents.')
-    .version(VERSION)
-    // Without "[options]", which every verb has, descriptions have room in a narrow window.
-    .configureHelp({
-      minWidthToWrap: 20,
-      subcommandTerm: (verb) =>
-        `${verb.name()} ${verb.usage().replace(/\[options\] ?/, '')}`.trim(),
-    });
+    .version(VERSION);
   for (const load of verbsFor(parameters[0])) program.addCommand(await load());
+  shareHelp(program);
   return program;
 }
 

@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { DeletedProject, Expiry } from '../api/retention.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { confirm } from './confirm.ts';
+import { withExample } from './help-text.ts';
 import { printResult } from './output.ts';
 import { withDialectic, withRetention } from './store.ts';
 
@@ -18,7 +20,10 @@ export function projectCommand(): Command {
       .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
       .option('--json', 'print the result as JSON');
   const named = (name: string, description: string): Command =>
-    verb(name, description).argument('<project>', 'its name, its id or the end of it');
+    withExample(
+      verb(name, description).argument('<project>', 'its name, its id or the end of it'),
+      `dialectic project ${name} brief`,
+    );
   named('delete', 'erase a project with its sessions; what it cost stays in the ledger')
     .option('-y, --yes', 'do not ask')
     .action((wanted: string, options: Options) =>
@@ -57,7 +62,7 @@ async function expire(dialectic: Dialectic, { json, dryRun }: Options): Promise<
     ...(dryRun ? expired.map(describeExpired) : deleted.map(describeDeleted)),
     ...kept.map(({ name, id }) => `Kept project ${name} (${id}): a session of it is in use.`),
   ];
-  const none = `No project was unused for ${count(days, 'day')}.`;
+  const none = `No project was unused for ${countNoun(days, 'day')}.`;
   printResult(json === true, expiry, lines.length > 0 ? lines : [none]);
 }
 
@@ -68,8 +73,8 @@ const describeExpired = ({
   documents,
   lastUsedAt,
 }: Expiry['expired'][number]): string =>
-  `Would delete project ${name} (${id}): ${count(sessions, 'session')}, ` +
-  `${count(documents, 'document')}, last used ${lastUsedAt.slice(0, 10)}.`;
+  `Would delete project ${name} (${id}): ${countNoun(sessions, 'session')}, ` +
+  `${countNoun(documents, 'document')}, last used ${lastUsedAt.slice(0, 10)}.`;
 
 /** Deletes a project after the person has agreed. */
 export async function deleteProject(
@@ -80,7 +85,7 @@ export async function deleteProject(
 ): Promise<void> {
   const { id, name, sessions, documents } = await dialectic.project(wanted);
   if (!options.yes) {
-    const what = `${count(sessions, 'session')} and ${count(documents, 'document')}`;
+    const what = `${countNoun(sessions, 'session')} and ${countNoun(documents, 'document')}`;
     await confirm(`Delete project ${name} with ${what} for good?`, terminal);
   }
   const deleted = await dialectic.deleteProject(id);
@@ -88,8 +93,5 @@ export async function deleteProject(
 }
 
 const describeDeleted = ({ name, sessions, documents, bytes }: DeletedProject): string =>
-  `Deleted project ${name}: ${count(sessions, 'session')}, ${count(documents, 'document')}, ` +
-  `${count(bytes, 'byte')} of text.`;
-
-const count = (n: number, noun: string): string =>
-  `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
+  `Deleted project ${name}: ${countNoun(sessions, 'session')}, ${countNoun(documents, 'document')}, ` +
+  `${countNoun(bytes, 'byte')} of text.`;

@@ -3,22 +3,22 @@ import { loadFolder, loadFrom, loadRecipe } from '../catalogue/load-recipe.ts';
 import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
-import { writeTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
-import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
 import { toMermaid } from '../recipe/graph.ts';
 import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
 import { exitWith } from './exit-with.ts';
+import { withExample } from './help-text.ts';
 import { printExactly, printResult } from './output.ts';
-import { BASE_FOLDER, compareWithOrigin } from './recipe-diff.ts';
-import { insertCommand, mergeCommand } from './recipe-edit.ts';
+import { compareWithOrigin } from './recipe-diff.ts';
+import { forkCommand } from './recipe-fork.ts';
+import { insertCommand } from './recipe-insert.ts';
+import { mergeCommand } from './recipe-merge.ts';
 import { countParts, describeRecipe, formatChange, formatIssue, summarise } from './recipe-text.ts';
 import { checkFolder } from './recipe-validate.ts';
 
 type Options = { readonly json?: boolean };
-type ForkOptions = Options & { readonly stage?: readonly string[]; readonly out: string };
 
 const FOLDER = 'folder with process.yaml or stage.yaml';
 const RECIPE = 'name of a shipped recipe, or a folder (./NAME where both exist)';
@@ -34,14 +34,7 @@ export function recipeCommand(): Command {
     .description('report every defect with file, line and field; leaves with 2 if there is one')
     .argument('[folder]', FOLDER, '.')
     .action(validate);
-  recipe
-    .command('fork')
-    .description('write an editable copy in which the named stages note their origin')
-    .argument('<recipe>', RECIPE)
-    .option('--stage <key>', 'a stage that you are going to change; may be repeated', append)
-    .requiredOption('--out <folder>', 'a folder that is empty or does not exist yet')
-    .addHelpText('after', FORK_HELP)
-    .action(fork);
+  recipe.addCommand(forkCommand(RECIPE));
   recipe
     .command('diff')
     .description('compare a folder with the recipe that it was copied from')
@@ -57,25 +50,19 @@ export function recipeCommand(): Command {
 
 function addReaders(recipe: Command): void {
   recipe.command('list').description('name the shipped recipes').action(list);
-  recipe
+  const showing = recipe
     .command('show')
     .description('show stages, steps, what they read and make, and the calls of a run')
     .argument('<recipe>', RECIPE)
     .action(show);
-  recipe
+  const drawing = recipe
     .command('graph')
     .description('print the recipe as a Mermaid graph')
     .argument('<recipe>', RECIPE)
     .action(graph);
+  withExample(showing, 'dialectic recipe show decision-memo');
+  withExample(drawing, 'dialectic recipe graph decision-memo');
 }
-
-const append = (value: string, before: readonly string[] = []): string[] => [...before, value];
-
-const FORK_HELP = `
-A process is run from one folder, so the whole process is copied. Only the stages of --stage become
-forks: they and their steps note the version they came from. The others keep their version, and
-sessions go on sharing it. A stage on its own needs no --stage.
-Edit the files, then: dialectic recipe validate FOLDER, dialectic recipe diff FOLDER.`;
 
 async function list(options: Options): Promise<void> {
   const recipes = await Promise.all((await listShippedRecipes()).map(loadFrom));
@@ -122,23 +109,6 @@ async function validate(folder: string, options: Options): Promise<void> {
       : [`${folder}: no defects; ${valid.key}, ${countParts({ kind, process: valid })}`];
   printResult(options.json === true, { ok: valid !== null, folder, issues }, lines);
   if (valid === null) exitWith(2);
-}
-
-async function fork(name: string, options: ForkOptions): Promise<void> {
-  const recipe = await loadRecipe(name);
-  const stages = recipe.kind === 'stage' ? [recipe.process.key] : (options.stage ?? []);
-  if (stages.length === 0) {
-    const keys = recipe.process.stages.map((stage) => stage.key).join(', ');
-    throw new DialecticError('usage_invalid', `Name what you are going to change: --stage ${keys}`);
-  }
-  const files = withEditorSchemas(forkFiles(recipe.files, recipe.process, stages));
-  const base = [...recipe.files].map(([path, text]) => [`${BASE_FOLDER}/${path}`, text] as const);
-  await writeTextFolder(options.out, new Map([...files, ...base]));
-  const result = { folder: options.out, stages, files: [...files.keys()] };
-  printResult(options.json === true, result, [
-    `Wrote ${recipe.name} to ${options.out}; ${stages.join(', ')} can be changed.`,
-    `Check it: dialectic recipe validate ${options.out}`,
-  ]);
 }
 
 async function diff(folder: string, other: string | undefined, options: Options): Promise<void> {

@@ -6,6 +6,7 @@ import { readPace } from '../models/recorded/options.ts';
 import type { Process } from '../recipe/types.ts';
 import type { RunResult } from '../session/summary.ts';
 import { driveReplay } from './drive.ts';
+import { withExample } from './help-text.ts';
 import { printResult, tell } from './output.ts';
 import { describeRecording, describeReplay } from './replay-text.ts';
 import { readConcurrency, requireCompleted } from './run.ts';
@@ -33,7 +34,7 @@ export const addPaceOption = (command: Command): Command =>
 
 /** `dialectic replay`: an exported run once more, with the answers that were given then. */
 export function replayCommand(): Command {
-  return addPaceOption(new Command('replay'))
+  const command = addPaceOption(new Command('replay'))
     .description('replay an exported run with its recorded answers; calls no model, costs nothing')
     .argument('<folder>', 'the folder that a run or an export has written')
     .option('-o, --out <dir>', 'the folder to write')
@@ -58,6 +59,7 @@ export function replayCommand(): Command {
       printResult(json === true, result, describeReplay(result, process, out));
       requireCompleted(result);
     });
+  return withExample(command, 'dialectic replay brief-plan --out again');
 }
 
 const usage = (why: string): DialecticError => new DialecticError('usage_invalid', `--${why}.`);

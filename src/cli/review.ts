@@ -3,6 +3,8 @@ import type { NewAnswer } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { FeedbackReading } from '../session/feedback.ts';
+import { countNoun } from '../text/count-noun.ts';
+import { withExample } from './help-text.ts';
 import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
@@ -25,31 +27,36 @@ const withCommon = (command: Command): Command =>
 
 /** `dialectic feedback`: what a person says about a stage or a document. */
 export function feedbackCommand(): Command {
-  return withCommon(new Command('feedback'))
+  const command = withCommon(new Command('feedback'))
     .description('say something about a stage or a document; the next stage or pass reads it')
-    .argument('<stage>')
-    .argument('<text>')
+    .argument('<stage>', 'its key or name, as in `dialectic show`')
+    .argument('<text>', 'what you say, in quotes')
     .option('-d, --document <name>', 'the document it is about: title, key, key@lane, id or path')
     .action((stage: string, text: string, options: Options) => give(stage, text, options));
+  return withExample(command, "dialectic feedback thesis 'We cannot hire anybody before June.'");
 }
 
 /** `dialectic answer`: the answer to an open question. */
 export function answerCommand(): Command {
-  return withCommon(new Command('answer'))
-    .description('answer an open question: dialectic answer [STAGE] QUESTION ANSWER')
+  const command = withCommon(new Command('answer'))
+    .description('answer an open question, for every stage that asks it or for one')
+    .usage('[options] [stage] <question> <answer>')
     .argument(
-      '<stage or question...>',
-      'number, id or text as in `dialectic questions`; the answer',
+      '<words...>',
+      'the question by its number, id or text as in `dialectic questions`, then the answer',
     )
     .action((words: string[], options: Options) => {
       if (words.length < 2 || words.length > 3) {
-        const message = 'Give a question and an answer: dialectic answer [STAGE] QUESTION ANSWER';
+        const message = `Give a question and its answer, each as one word or in quotes: ${ANSWER}`;
         throw new DialecticError('usage_invalid', message);
       }
       const [text, question, stageKey] = words.toReversed();
       return answer({ text: text!, question: question!, stage: stageKey ?? null }, options);
     });
+  return withExample(command, ANSWER);
 }
+
+const ANSWER = "dialectic answer 1 'The mayor decides, by March.'";
 
 async function answer(wanted: NewAnswer, options: Options): Promise<void> {
   await withDialectic(options.data, async (dialectic) => {
@@ -83,14 +90,14 @@ async function conclude(
 
 /** Where it will be read, and the command that gets there. */
 function describeReading({ stage, iteration, steps }: FeedbackReading, current: number): string {
-  const count = steps.length === 1 ? '1 step reads' : `${steps.length} steps read`;
+  const count = countNoun(steps.length, 'step reads', 'steps read');
   const where = `Noted: ${count} it in stage ${stage} of pass ${iteration}`;
   return iteration > current ? `${where}, which the next pass begins.` : `${where}.`;
 }
 
 /** `dialectic choose`: the lane that the results follow. */
 export function chooseCommand(): Command {
-  return withCommon(new Command('choose'))
+  const command = withCommon(new Command('choose'))
     .description('choose the participant that the readme, Pending/ and every export follow')
     .argument('<participant>', 'its number or model')
     .action(async (participant: string, options: Options) => {
@@ -105,4 +112,5 @@ export function chooseCommand(): Command {
         await conclude(dialectic, choice, lines, options);
       });
     });
+  return withExample(command, 'dialectic choose 2');
 }

@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { DialecticError } from '../errors/errors.ts';
 import { exitWith } from './exit-with.ts';
+import { commandLineOf, exampleOf } from './help-text.ts';
 import { reportFailure, tell } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -27,7 +28,7 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
 function throwFailures(command: Command): void {
   command
     .exitOverride((error) => {
-      throw isHelp(error) ? error : usageError(commandLineOf(command), error.message);
+      throw isHelp(error) ? error : usageError(command, error.message);
     })
     .configureOutput({ writeErr: (text) => tell(text.trimEnd()), outputError: () => {} });
   for (const verb of command.commands) throwFailures(verb);
@@ -37,13 +38,15 @@ function throwFailures(command: Command): void {
 const isHelp = ({ code }: CommanderError): boolean =>
   ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
 
-/** `dialectic recipe show` */
-const commandLineOf = (command: Command): string =>
-  command.parent === null ? command.name() : `${commandLineOf(command.parent)} ${command.name()}`;
-
-function usageError(command: string, text: string): DialecticError {
+/** What is wrong, with a line that would be right where something is missing. */
+function usageError(command: Command, text: string): DialecticError {
+  const line = commandLineOf(command);
   const [what = '', ...hints] = text.replace(/^error: /, '').split('\n');
   const said = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.`;
-  const message = [said, ...hints, `See: ${command} --help`].join(' ');
-  return new DialecticError('usage_invalid', message, { details: { command } });
+  const example = exampleOf(command);
+  const shown = example === undefined ? '' : `\n  For example: ${example}`;
+  return new DialecticError('usage_invalid', `${[said, ...hints].join(' ')}${shown}`, {
+    action: `\`${line} --help\` lists what it takes.`,
+    details: { command: line },
+  });
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
+import { withExample } from './help-text.ts';
 import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { withDialectic } from './store.ts';
@@ -20,7 +21,7 @@ export function cancelCommand(): Command {
 }
 
 function stopCommand(verb: 'pause' | 'cancel', description: string, done: string): Command {
-  return new Command(verb)
+  const command = new Command(verb)
     .description(description)
     .argument('<session>', 'its id or the end of it')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
@@ -35,4 +36,5 @@ function stopCommand(verb: 'pause' | 'cancel', description: string, done: string
         printResult(options.json === true, value, [done, ...describeNext(result)]);
       }),
     );
+  return withExample(command, `dialectic ${verb} 1a2b3c4d`);
 }

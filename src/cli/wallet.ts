@@ -3,6 +3,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import { toCsv } from './csv.ts';
+import { withExample } from './help-text.ts';
 import { printExactly, printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -25,6 +26,11 @@ type Options = {
   note?: string;
   limit?: string;
 };
+
+const GRANT = "dialectic wallet grant 20 --note 'for November'";
+const REFUND = 'dialectic wallet refund 17 0.05';
+const BUDGET = 'dialectic wallet budget 50';
+const SHARE_HELP = 'set what part of the wallet one unplanned call may take without asking';
 
 /** `dialectic wallet`: what there is, what moved, what a session cost and why. */
 export function walletCommand(): Command {
@@ -52,7 +58,7 @@ export function walletCommand(): Command {
     .action((session: string | undefined, options: Options) =>
       withDialectic(options.data, (dialectic) => report(dialectic, session, options)),
     );
-  verb('grant', 'add to the wallet, which has a limit from then on')
+  withExample(verb('grant', 'add to the wallet, which has a limit from then on'), GRANT)
     .argument('<amount>', 'dollars, or tokens with --tokens; `unlimited` takes the limit away')
     .option('--tokens', 'tokens instead of dollars')
     .option('--project <id>', 'a wallet for this project alone')
@@ -61,7 +67,7 @@ export function walletCommand(): Command {
     .action((amount: string, options: Options) =>
       withDialectic(options.data, (dialectic) => grant(dialectic, amount, options)),
     );
-  verb('refund', 'book what a provider gave back for a call')
+  withExample(verb('refund', 'book what a provider gave back for a call'), REFUND)
     .argument('<posting>', 'the posting of the call, as `wallet report --csv` lists it')
     .argument('<amount>', 'dollars, or tokens with --tokens; at most what was paid')
     .option('--tokens', 'tokens instead of dollars')
@@ -70,14 +76,14 @@ export function walletCommand(): Command {
     .action((posting: string, amount: string, options: Options) =>
       withDialectic(options.data, (dialectic) => refund(dialectic, posting, amount, options)),
     );
-  verb('budget', 'cap all spending, or that of a project')
+  withExample(verb('budget', 'cap all spending, or that of a project'), BUDGET)
     .argument('<amount>', 'dollars in all, or tokens with --tokens; `none` takes the cap away')
     .option('--tokens', 'tokens instead of dollars')
     .option('--project <id>', 'the project to cap')
     .action((amount: string, options: Options) =>
       withDialectic(options.data, (dialectic) => budget(dialectic, amount, options)),
     );
-  verb('share', 'set what part of the wallet one unplanned call may take without asking')
+  withExample(verb('share', SHARE_HELP), 'dialectic wallet share 10')
     .argument('<percent>', 'from 0 to 100; 20 unless set')
     .action((percent: string, options: Options) =>
       withDialectic(options.data, (dialectic) => share(dialectic, percent, options)),
@@ -157,5 +163,7 @@ async function budget(dialectic: Dialectic, text: string, options: Options): Pro
 async function share(dialectic: Dialectic, text: string, options: Options): Promise<void> {
   const percent = Number(text.replace(/%$/, ''));
   await dialectic.wallet.setShare(percent);
-  printResult(options.json === true, { percent }, [`One call may take ${percent} % unasked.`]);
+  printResult(options.json === true, { percent }, [
+    `A single unplanned call may spend up to ${percent} % of the wallet without asking.`,
+  ]);
 }

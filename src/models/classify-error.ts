@@ -5,8 +5,8 @@ import { now } from '../platform/clock.ts';
 import { cleanText } from '../text/clean-text.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 
-const LOST =
-  /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY))/;
+const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;
+const INSECURE = /^(ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY))/;
 const TOO_LONG =
   /context.{0,12}(length|window|limit)|max\w{0,20} context|prompt is too long|too many (input )?tokens/i;
 const NO_CREDIT =
@@ -82,7 +82,7 @@ function findOwn(thrown: unknown): DialecticError | undefined {
 export function networkCodeOf(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
     const { code } = error as { code?: unknown };
-    if (typeof code === 'string' && LOST.test(code)) return code;
+    if (typeof code === 'string' && (LOST.test(code) || INSECURE.test(code))) return code;
     if (error instanceof AggregateError && error.errors.length > 0) error = error.errors[0];
     else error = error.cause;
   }

@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { locateStore } from '../../db/open.ts';
 import { DialecticError } from '../../errors/errors.ts';
 import { readConfiguration } from '../configuration.ts';
+import { withExample } from '../help-text.ts';
 import { printExactly, printResult } from '../output.ts';
 import { withDialectic } from '../store.ts';
 import { describeCommands } from './describe-commands.ts';
@@ -14,13 +15,15 @@ type Options = { readonly sessions?: boolean; readonly json?: boolean };
 
 /** `dialectic completion`: a script that completes commands, options and values in a shell. */
 export function completionCommand(): Command {
-  return new Command('completion')
+  const command = new Command('completion')
     .description('print the completion script of a shell')
+    .usage('[options] <shell>')
     .addArgument(new Argument('[shell]', 'the shell').choices(SHELLS))
     .addOption(new Option('--sessions', 'print the ids of the sessions').hideHelp())
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(complete);
+  return withExample(command, 'dialectic completion bash');
 }
 
 const HELP = `

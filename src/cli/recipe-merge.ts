@@ -3,34 +3,21 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { type LoadedRecipe, loadFolder, loadRecipe } from '../catalogue/load-recipe.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { type InsertedStage, insertStageFiles } from '../planning/insert-stage-files.ts';
 import { readTextFolder, updateTextFolder } from '../platform/folders.ts';
-import type { Position } from '../recipe/edit.ts';
 import type { MergeConflict } from '../recipe/merge.ts';
 import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { exitWith } from './exit-with.ts';
+import { withExample } from './help-text.ts';
 import { printResult } from './output.ts';
 import { BASE_FOLDER, nameOfOrigin } from './recipe-diff.ts';
 
-type InsertOptions = { readonly before?: string; readonly after?: string; readonly json?: boolean };
 type MergeOptions = { readonly base?: string; readonly json?: boolean };
-
-/** `dialectic recipe insert`: puts a stage into the folder of a process. */
-export function insertCommand(): Command {
-  return new Command('insert')
-    .description('copy a stage into a process and let the stage behind it read what it makes')
-    .usage('[options] [folder] <stage>')
-    .argument('<folder>', 'folder with process.yaml (default: this one)')
-    .argument('[stage]', 'a shipped stage, or a folder with stage.yaml')
-    .option('--before <stage>', 'the stage that follows it')
-    .option('--after <stage>', 'the stage that precedes it')
-    .action(insert);
-}
 
 /** `dialectic recipe merge`: takes a newer origin into a fork. */
 export function mergeCommand(): Command {
-  return new Command('merge')
+  const command = new Command('merge')
     .description('take what a newer origin changed into a fork; leaves with 5 on conflicts')
     .argument('<folder>', 'folder with process.yaml or stage.yaml')
     .argument('[recipe]', 'the newer origin (default: the shipped recipe that it was copied from)')
@@ -39,40 +26,7 @@ export function mergeCommand(): Command {
       `the origin as it was copied (default: ${BASE_FOLDER} in the folder)`,
     )
     .action(merge);
-}
-
-async function insert(
-  first: string,
-  second: string | undefined,
-  options: InsertOptions,
-): Promise<void> {
-  const [folder, stage] = second === undefined ? ['.', first] : [first, second];
-  const recipe = await loadFolder(folder);
-  const source = await loadRecipe(stage);
-  if (recipe.kind !== 'process') throw usage(`${folder} holds a stage, not a process.`);
-  if (source.kind !== 'stage') throw usage(`${stage} is a process; insert takes a stage.`);
-  const inserted = insertStageFiles(recipe.files, source.files, positionOf(options));
-  const changed = await updateTextFolder(recipe.folder, recipe.files, inserted.files);
-  const { key } = source.process;
-  const result = { folder, stage: key, wiring: inserted.wiring, files: changed };
-  printResult(options.json === true, result, [
-    `Put ${key} into ${folder}; ${changed.length} files written.`,
-    ...describeWiring(inserted),
-    `Check it: dialectic recipe diff ${folder}`,
-  ]);
-}
-
-function positionOf({ before, after }: InsertOptions): Position {
-  if (before !== undefined && after === undefined) return { before };
-  if (after !== undefined && before === undefined) return { after };
-  throw usage('Name one place: --before STAGE or --after STAGE.');
-}
-
-function describeWiring({ wiring }: InsertedStage): string[] {
-  if (wiring.length === 0) return ['No stage behind it reads what it makes.'];
-  return wiring.map(
-    ({ stage, step, documents }) => `${stage}/${step} reads ${documents.join(', ')}.`,
-  );
+  return withExample(command, 'dialectic recipe merge my-memo');
 }
 
 async function merge(folder: string, named: string | undefined, options: MergeOptions) {
@@ -92,8 +46,8 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
   await updateTextFolder(fork.folder, inBase(kept), inBase(origin.files));
   const { conflicts } = merged;
   printResult(options.json === true, { folder, origin: origin.name, files: changed, conflicts }, [
-    `Merged ${origin.name} into ${folder}: ${changed.length} files changed, ` +
-      `${conflicts.length} conflicts.`,
+    `Merged ${origin.name} into ${folder}: ${countNoun(changed.length, 'file')} changed, ` +
+      `${countNoun(conflicts.length, 'conflict')}.`,
     ...conflicts.flatMap(describeConflict),
     `Check it: dialectic recipe validate ${folder}`,
   ]);
