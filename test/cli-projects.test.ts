@@ -77,7 +77,7 @@ test('two sessions of one project: domain, overlays and stop reach prompts and l
   const [one, two] = [first, second].map(({ stdout }) => JSON.parse(stdout).session as string);
   const lineOf = (id: string): RegExp =>
     new RegExp(
-      `^  ${id.slice(-8)}  stopped after clarify  (just now|\\d+ min ago) +decision-memo · .* calls$`,
+      `^  ${id.slice(-8)}  stopped after clarify  (just now|\\d+ min ago) +decision-memo · .* calls?(, \\d+ documents?)? · \\./\\S+$`,
     );
   const { stdout } = await dialectic('list');
   const lines = stdout.trimEnd().split('\n');
@@ -124,4 +124,22 @@ test('a project is hidden, shown again and deleted, with a word for what was don
   expect(JSON.parse(deleted.stdout)).toMatchObject({ name: 'Library', sessions: 2 });
   expect((await dialectic('list', '--all')).stdout).toMatch(/^No sessions yet/);
   expect((await dialectic('project', 'delete', 'Library', '--yes')).code).toBe(5);
+});
+
+test('runs of one brief can be told apart, and named as the list shows them', async () => {
+  const words = ['run', 'brief.md', '-p', 'decision-memo', '--until', 'clarify', ...OFFLINE];
+  for (let run = 0; run < 2; run += 1) expect((await dialectic(...words)).code).toBe(0);
+  const { stdout } = await dialectic('list');
+  expect(stdout.match(/^\S.*/gm)).toEqual([
+    expect.stringMatching(/^brief #2 \(project [0-9a-f]{8}\)$/),
+    expect.stringMatching(/^brief #1 \(project [0-9a-f]{8}\)$/),
+  ]);
+  const folders = stdout.match(/\.\/brief-plan\S*/g);
+  expect(new Set(folders).size).toBe(2);
+  const unclear = await dialectic('project', 'archive', 'brief');
+  expect(unclear.code).toBe(2);
+  expect(unclear.stderr).toContain('2 projects are called brief. Name one by its number or id:');
+  expect(unclear.stderr).toContain('  brief #2\n');
+  expect((await dialectic('project', 'archive', 'brief #2')).code).toBe(0);
+  expect((await dialectic('list')).stdout).toMatch(/^brief #1 \(/);
 });

@@ -6,6 +6,7 @@ import { shortId } from '../session/name-document.ts';
 import { describeAge } from './describe-age.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
+import { showPath } from './plan-folder.ts';
 import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; all?: boolean };
@@ -22,9 +23,10 @@ export function listCommand(): Command {
         const every = await dialectic.list({ all: true });
         const sessions = every.filter(({ archived }) => options.all || !archived);
         const hidden = every.length - sessions.length;
+        const numbers = numberProjects(every);
         const projects = Map.groupBy(sessions, (session) => session.projectId);
         const lines = [...projects.values()].flatMap((own) => [
-          describeProject(own[0]!),
+          describeProject(own[0]!, numbers.get(own[0]!.projectId)),
           ...describeSessions(own),
         ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
@@ -37,8 +39,22 @@ export function listCommand(): Command {
     );
 }
 
-const describeProject = ({ project, projectId, archived }: SessionInfo): string =>
-  `${project} (project ${shortId(projectId)}${archived ? ', archived' : ''})`;
+const describeProject = (
+  { project, projectId, archived }: SessionInfo,
+  number: number | undefined,
+): string =>
+  `${project}${number === undefined ? '' : ` #${number}`} ` +
+  `(project ${shortId(projectId)}${archived ? ', archived' : ''})`;
+
+/** Numbers projects of the same name, the oldest first, as `--project` takes them. */
+function numberProjects(sessions: readonly SessionInfo[]): ReadonlyMap<string, number> {
+  const names = Map.groupBy(sessions, ({ project }) => project);
+  const alike = [...names.values()]
+    // Ids begin with the time at which they were made.
+    .map((own) => [...new Set(own.map(({ projectId }) => projectId))].toSorted())
+    .filter((ids) => ids.length > 1);
+  return new Map(alike.flatMap((ids) => ids.map((id, at) => [id, at + 1] as const)));
+}
 
 /** Id, state and age in columns; then what it is. */
 function describeSessions(sessions: readonly SessionInfo[]): string[] {
@@ -51,8 +67,10 @@ function describeSessions(sessions: readonly SessionInfo[]): string[] {
     Math.max(...rows.map((row) => row[column].length));
   const [standingWidth, ageWidth] = [width('standing'), width('age')];
   return rows.map(({ session, standing, age }) => {
-    const { id, process, models, iteration } = session;
-    const what = `${process} · ${models.join(', ')} · ${tellCounts(session, iteration)}`;
+    const { id, process, models, iteration, folder } = session;
+    const place = folder === null ? [] : [showPath(folder)];
+    const counts = tellCounts(session, iteration);
+    const what = [process, models.join(', '), counts, ...place].join(' · ');
     const state = `${standing.padEnd(standingWidth)}  ${age.padEnd(ageWidth)}`;
     return `  ${shortId(id)}  ${state}  ${what}`;
   });

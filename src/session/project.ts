@@ -25,15 +25,20 @@ export async function findProject(tx: Transaction, wanted: string) {
   if (rows.length > 1) throw ambiguous(wanted, rows);
   const [project] = rows;
   if (project) return project.id;
-  throw new DialecticError('not_found', `There is no project ${wanted}. See: dialectic list`);
+  throw new DialecticError('not_found', `There is no project ${wanted}.`);
 }
 
 /** The rows are locked against being erased until the transaction ends. */
 const projectsCalled = (tx: Transaction, wanted: string) =>
   tx.query<ProjectRow>(
     `select id, name, domain, brief_hash, overlay, archived_at from projects
-     where (name = $1 or right(id::text, greatest(8, length($1))) = $1)
-     order by created_at for key share`,
+     where (name = $1 or right(id::text, greatest(8, length($1))) = $1
+       -- As \`dialectic list\` tells apart what was named alike.
+       or id in (select n.id from (
+           select id, name || ' #' || row_number() over (partition by name order by id)
+             as numbered from projects) n
+         where n.numbered = $1))
+     order by id for key share`,
     [wanted],
   );
 
@@ -93,8 +98,12 @@ function refuseChanges(run: NewRun, project: ProjectRow, resources: readonly New
 
 function ambiguous(wanted: string, rows: readonly ProjectRow[]): DialecticError {
   const ids = rows.map(({ id }) => id).join(', ');
-  const message = `${rows.length} projects are called ${wanted}; name one by its id: ${ids}.`;
-  return new DialecticError('usage_invalid', message, { details: { projects: ids } });
+  const lines = rows.map(({ id, name }, at) => `  ${id}  ${name} #${at + 1}`).join('\n');
+  const message = `${rows.length} projects are called ${wanted}. Name one by its number or id:\n${lines}`;
+  return new DialecticError('usage_invalid', message, {
+    action: '`dialectic list --all` shows the sessions of each.',
+    details: { projects: ids },
+  });
 }
 
 async function readResources(tx: Transaction, projectId: string) {
