@@ -21,28 +21,51 @@ const PAUSE_MS = 5_000;
 /** An export writes the whole tree: it may take a twentieth of the time of a run. */
 const SHARE = 20;
 
+/** Brings a folder up to date, and says which one it is and what is wrong with it. */
+type Update = () => Promise<Pick<RunResult, 'folder' | 'folderProblem'>>;
+
 /** Keeps the folder of a session up to date while a process works on it. */
 export class FolderOfRun {
-  readonly #update: () => Promise<RunResult>;
+  readonly #update: Update;
   #isDue = false;
   #isNews = false;
   #notBefore = elapsedMs() + PAUSE_MS;
   #told = '';
 
-  constructor(update: () => Promise<RunResult>) {
+  constructor(update: Update) {
     this.#update = update;
   }
 
-  /**
-   * Writes when the log is read to its end: at once after a stage, and now and then for documents.
-   * While the store is away it is put off. What keeps the folder from being written is told once.
-   */
+  /** Whether the session has made something since the folder was written. */
+  get isBehind(): boolean {
+    return this.#isDue || this.#isNews;
+  }
+
+  /** Writes when the log is read to its end: at once after a stage, and now and then for documents. */
   async hear({ kind }: RunEvent): Promise<FolderEvent[]> {
+    this.note(kind);
+    return kind === 'caught-up' ? this.writeDue() : [];
+  }
+
+  /** Takes note of an event that has made something. */
+  note(kind: RunEvent['kind']): void {
     this.#isDue ||= STAGE_ENDS.has(kind);
     this.#isNews ||= kind === 'document-rendered';
-    if (kind !== 'caught-up') return [];
+  }
+
+  /** Writes what the end of a stage has made, and documents that have waited for long enough. */
+  async writeDue(): Promise<FolderEvent[]> {
+    const isDue = this.#isDue || (this.#isNews && elapsedMs() >= this.#notBefore);
+    return isDue ? this.writeBehind() : [];
+  }
+
+  /**
+   * Writes whatever the session has made since. While the store is away it is put off. What keeps
+   * the folder from being written is told once.
+   */
+  async writeBehind(): Promise<FolderEvent[]> {
+    if (!this.isBehind) return [];
     const started = elapsedMs();
-    if (!this.#isDue && !(this.#isNews && started >= this.#notBefore)) return [];
     try {
       const { folder, folderProblem } = await this.#update();
       this.#isDue = false;

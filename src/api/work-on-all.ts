@@ -1,4 +1,6 @@
 import type { EndedJob } from '../jobs/worker.ts';
+import { every } from '../platform/clock.ts';
+import { type FolderNews, FoldersOfAll } from './folders-of-all.ts';
 import type { RunEvent } from './follow-run.ts';
 import { requireOpen, type Store } from './store.ts';
 import { createWorker } from './work-on-run.ts';
@@ -17,7 +19,11 @@ export type WorkerEvent =
       /** Why it did not succeed; null = it did. */
       readonly error: { readonly code: string; readonly message: string } | null;
     }
+  | FolderNews
   | Extract<RunEvent, { readonly kind: 'store-away' | 'store-back' }>;
+
+/** Documents that wait to be written are looked for this often. */
+const LOOK_MS = 1_000;
 
 export type WorkOnAllOptions = {
   readonly signal: AbortSignal;
@@ -25,21 +31,28 @@ export type WorkOnAllOptions = {
   readonly concurrency?: number | undefined;
 };
 
-/** Works on every session of the store until the signal, and yields each job that ends. */
+/**
+ * Works on every session of the store until the signal, yields each job that ends, and keeps the
+ * folders of their sessions up to date as far as they are on this machine.
+ */
 export async function* workOnAll(
   store: Store,
   { signal: caller, concurrency = 10 }: WorkOnAllOptions,
 ): AsyncGenerator<WorkerEvent, void, void> {
   const signal = AbortSignal.any([caller, store.closing]);
-  let ended: WorkerEvent[] = [];
+  let ended: EndedJob[] = [];
   let news = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => news.resolve(), { once: true });
   // Jobs do not wait for whoever listens.
   const onEnded = (one: EndedJob): void => {
-    ended.push(toEvent(one));
+    ended.push(one);
     news.resolve();
   };
   const worker = createWorker(store, concurrency, { onEnded });
+  const folders = new FoldersOfAll(store);
+  const looks = every(LOOK_MS, () => {
+    if (folders.isBehind) news.resolve();
+  });
   await worker.start();
   try {
     while (!signal.aborted) {
@@ -47,12 +60,16 @@ export async function* workOnAll(
       news = Promise.withResolvers();
       const told = ended;
       ended = [];
-      yield* told;
+      yield* told.map(toEvent);
+      yield* await folders.hear(told);
     }
   } finally {
+    looks.stop();
     await worker.stop();
   }
-  yield* ended;
+  yield* ended.map(toEvent);
+  yield* await folders.hear(ended);
+  if (!store.closing.aborted) yield* await folders.finish();
   if (!caller.aborted) requireOpen(store);
 }
 

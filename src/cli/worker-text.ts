@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { FolderNews } from '../api/folders-of-all.ts';
 import type { WorkerEvent } from '../api/work-on-all.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { shortId } from '../session/name-document.ts';
@@ -25,4 +27,11 @@ function nameStep({ step, lane, type }: EndedJob, { process, lanes }: Session): 
     if (own) return `${stage.name}: ${describeDocument(stage, own).title}${who}`;
   }
   return `${type} job${who}`;
+}
+
+/** A line about the folder of a session. */
+export function describeFolderNews(news: FolderNews): string {
+  const session = shortId(news.session);
+  if (news.kind === 'folder-not-written') return `note  ${session}  ${news.message}`;
+  return `wrote ${session}  ${join(news.folder, 'project_readme.md')}`;
 }

@@ -6,7 +6,7 @@ import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
 import { showRun } from './screen/show-run.ts';
 import { withModels } from './store.ts';
-import { describeJob } from './worker-text.ts';
+import { describeFolderNews, describeJob } from './worker-text.ts';
 
 type WorkerOptions = { data?: string; concurrency: string; json?: boolean };
 
@@ -24,6 +24,7 @@ export function workerCommand(): Command {
         const onSignal = (): void => stop.abort();
         process.once('SIGTERM', onSignal).once('SIGINT', onSignal);
         tell('A worker is running. Stop it with Ctrl-C or SIGTERM.');
+        tell('It keeps the folders of the sessions up to date that lie on this machine.');
         const { signal } = stop;
         const show = process.stderr.isTTY
           ? showScreens(dialectic, signal)
@@ -44,6 +45,7 @@ function tellJobs(dialectic: Dialectic, write: (line: string) => void): Show {
   return async (event) => {
     if (event.kind === 'store-away') return write(event.message);
     if (event.kind === 'store-back') return write('The store is back; the worker goes on.');
+    if (event.kind !== 'job-ended') return write(describeFolderNews(event));
     const { session: id } = event;
     const session = sessions.get(id) ?? dialectic.session(id);
     sessions.set(id, session);
@@ -55,6 +57,7 @@ function tellJobs(dialectic: Dialectic, write: (line: string) => void): Show {
 function showScreens(dialectic: Dialectic, signal: AbortSignal): Show {
   let shown: Promise<unknown> | undefined;
   return async (event) => {
+    if (event.kind === 'folder-not-written') tell(describeFolderNews(event));
     if (shown || event.kind !== 'job-ended') return;
     const { session } = event;
     shown = showRun(dialectic, session, dialectic.watch(session, { signal }))

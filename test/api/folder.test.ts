@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { WorkerEvent } from '../../src/api/work-on-all.ts';
+import { describeFolderNews } from '../../src/cli/worker-text.ts';
 import { type Dialectic, openDialectic, type RunResult } from '../../src/index.ts';
 import { afterTheFile, emptyDirectory, temporaryFolder } from '../stores.ts';
 
@@ -103,4 +105,32 @@ test('two exports of one project at a time leave the newer texts and a whole lis
   const there = Object.keys(await dialectic.files(session));
   expect(listed.files.toSorted()).toEqual(there.toSorted());
   expect(await readdir(out, { recursive: true })).toEqual(expect.arrayContaining(there));
+}, 60_000);
+
+test('a worker for all sessions writes the folders that are on its machine', async () => {
+  const [own, away] = [join(home, 'worked'), join(home, 'away')];
+  const { session } = await dialectic.start({ ...run, out: own });
+  const { session: other } = await dialectic.start({ ...run, out: away });
+  const { session: bare } = await dialectic.start(run);
+  await rm(away, { recursive: true });
+  const stop = new AbortController();
+  const told: WorkerEvent[] = [];
+  for await (const event of dialectic.workOnAll({ signal: stop.signal })) {
+    told.push(event);
+    const all = await Promise.all([session, other, bare].map((id) => dialectic.find(id)));
+    if (all.every(({ standing }) => standing === 'stopped after clarify')) stop.abort();
+  }
+  expect(await readme(own)).toContain('stopped after clarify');
+  const folders = told.filter((event) => event.kind.startsWith('folder-'));
+  expect(folders).toContainEqual({ kind: 'folder-written', session, folder: own });
+  const lost = folders.filter((event) => 'session' in event && event.session === other);
+  expect(lost).toEqual([
+    { kind: 'folder-not-written', session: other, folder: away, message: expect.any(String) },
+  ]);
+  expect(lost.map(describeFolderNews as (event: WorkerEvent) => string)[0]).toContain(
+    `${away} is not there: it was moved or deleted, or is on another machine. ` +
+      `Write it again with: dialectic export ${other}`,
+  );
+  expect(existsSync(away)).toBe(false);
+  expect(folders.some((event) => 'session' in event && event.session === bare)).toBe(false);
 }, 60_000);
