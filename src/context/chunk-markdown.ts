@@ -13,9 +13,9 @@ export type Chunk = {
 };
 
 /** In characters. Larger chunks hide a fact among others: measured by `npm run bench retrieval`. */
-const MOST = 400;
+const MOST = 220;
 /** A short text has finer parts, so that some of it is left when it is made shorter still. */
-const SHORT = { upTo: 4_000, most: 225 };
+const SHORT = { upTo: 4_000, most: 220 };
 /** The share of a full chunk below which one says too little to be found by its subject. */
 const LEAST_SHARE = 1 / 4;
 /** Share of common words below which the next piece speaks of something else. */

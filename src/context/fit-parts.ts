@@ -46,6 +46,7 @@ const byValue = (a: Part, b: Part): number => a.value - b.value || (a.id < b.id 
 
 /** As much as may stay if all the rest goes from this part, but not less than is wanted of it. */
 function targetOf({ tokens, wanted }: Part, excess: number): number {
-  const share = Math.max(tokens - excess, wanted) / Math.max(1, tokens);
-  return Math.floor(tokens * (SHARES.find((one) => one <= share) ?? 0));
+  const share = (tokens - excess) / Math.max(1, tokens);
+  const coarse = Math.floor(tokens * (SHARES.find((one) => one <= share) ?? 0));
+  return Math.max(coarse, Math.min(wanted, tokens - 1));
 }

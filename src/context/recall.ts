@@ -2,8 +2,8 @@ import type { Database } from '../db/database.ts';
 import { type Chunk, chunkMarkdown } from './chunk-markdown.ts';
 import type { Embedder } from './embedder.ts';
 import { digestOf, readShortened, readVectors, saveShortened, saveVectors } from './memory.ts';
-import { dealRoom, type Embedded, scoreChunks, valueOf } from './rank-chunks.ts';
-import { questionsOf, shortenText } from './shorten-text.ts';
+import { byScore, dealRoom, type Embedded, scoreChunks, valueOf } from './rank-chunks.ts';
+import { noticeSize, questionsOf, shortenText, sizeOf } from './shorten-text.ts';
 
 /** Whose memory it is, and for what it is searched. */
 type Recollection = {
@@ -15,10 +15,13 @@ type Recollection = {
   readonly count: (text: string) => number;
 };
 
-type Parts = { readonly chunks: readonly (Chunk & Embedded)[]; readonly scores: readonly number[] };
+/** A text as a run of the chunks of all texts. */
+type Span = { readonly from: number; readonly to: number };
 
 /** Raised when texts are shortened in another way, so that none of the old ones is taken. */
-const METHOD = '1';
+const METHOD = '2';
+/** Room is dealt in steps of 9 %, so that the turns of one answer share what was shortened. */
+const STEPS_TO_DOUBLE = 8;
 
 /**
  * Shortens texts for one prompt, with what was embedded and shortened before. A text is embedded
@@ -26,15 +29,31 @@ const METHOD = '1';
  */
 export class Recall {
   readonly #given: Recollection;
-  readonly #parts: ReadonlyMap<string, Parts>;
-  /** Of everything that the scores depend on. */
-  readonly #digest: string;
+  readonly #chunks: readonly (Chunk & Embedded)[];
+  readonly #spans: ReadonlyMap<string, Span>;
+  readonly #scores: readonly number[];
+  readonly #sizes: readonly number[];
+  /** All chunks, those first that are to be kept first. */
+  #order: readonly number[];
+  /** Of everything that the order depends on. */
+  #digest: string;
 
-  private constructor(given: Recollection, parts: ReadonlyMap<string, Parts>) {
+  private constructor(
+    given: Recollection,
+    chunked: ReadonlyMap<string, readonly (Chunk & Embedded)[]>,
+    questions: readonly Embedded[],
+  ) {
     this.#given = given;
-    this.#parts = parts;
+    this.#chunks = [...chunked.values()].flat();
+    let from = 0;
+    this.#spans = new Map(
+      [...chunked].map(([text, { length }]) => [text, { from, to: (from += length) }]),
+    );
+    this.#scores = scoreChunks(this.#chunks, questions);
+    this.#sizes = this.#chunks.map((chunk) => sizeOf(chunk, given.count));
+    this.#order = byScore(this.#scores);
     const { embedder, prompt } = given;
-    this.#digest = digestOf(METHOD, embedder.model, prompt, ...[...parts.keys()].toSorted());
+    this.#digest = digestOf(METHOD, embedder.model, prompt, ...[...chunked.keys()].toSorted());
   }
 
   /** Embeds what was not embedded before, and ranks the parts of all texts together. */
@@ -47,35 +66,42 @@ export class Recall {
       ...one,
       vector: vectors.get(one.text) ?? new Float32Array(given.embedder.dimensions),
     });
-    const embedded = chunked.map(([text, chunks]) => [text, chunks.map(add)] as const);
-    const asked = questions.map((text) => add({ text }));
-    const scores = scoreChunks(
-      embedded.flatMap(([, chunks]) => chunks),
-      asked,
+    return new Recall(
+      given,
+      new Map(chunked.map(([text, chunks]) => [text, chunks.map(add)])),
+      questions.map((text) => add({ text })),
     );
-    let from = 0;
-    const parts = embedded.map(([text, chunks]): [string, Parts] => {
-      const own = scores.slice(from, from + chunks.length);
-      from += chunks.length;
-      return [text, { chunks, scores: own }];
-    });
-    return new Recall(given, new Map(parts));
   }
 
   /** How much a text has to say on the prompt, from 0 to about 1. */
   valueOf(text: string): number {
-    return valueOf(this.#parts.get(text)?.scores ?? []);
+    const { from, to } = this.#spanOf(text);
+    return valueOf(this.#scores.slice(from, to));
   }
 
-  /** By text: how many of its tokens are among the most wanted that the room has a place for. */
-  deal(room: number): ReadonlyMap<string, number> {
-    const { count } = this.#given;
-    const sized = [...this.#parts.values()].map(({ chunks, scores }) => ({
-      sizes: chunks.map(({ text }) => count(text)),
-      scores,
-    }));
-    const dealt = dealRoom(sized, room);
-    return new Map([...this.#parts.keys()].map((text, at) => [text, dealt[at] ?? 0]));
+  /**
+   * Deals tokens to the parts that are wanted most and repeat each other least, over all texts;
+   * by text, how many of them it gets.
+   */
+  deal(tokens: number): ReadonlyMap<string, number> {
+    const notices = new Map(
+      [...this.#spans].map(([text, { from, to }]) => [
+        text,
+        noticeSize(to - from, this.#given.count),
+      ]),
+    );
+    const free = tokens - [...notices.values()].reduce((sum, size) => sum + size, 0);
+    const room = roundDown(free);
+    const { order, chosen } = dealRoom(this.#chunks, this.#scores, this.#sizes, room);
+    this.#order = order;
+    this.#digest = digestOf(this.#digest, String(room));
+    return new Map(
+      [...this.#spans].map(([text, { from, to }]) => {
+        const own = this.#sizes.slice(from, to).filter((_, at) => chosen.has(from + at));
+        const dealt = own.reduce((sum, size) => sum + size, 0);
+        return [text, dealt === 0 ? 0 : dealt + (notices.get(text) ?? 0)];
+      }),
+    );
   }
 
   /** The text in at most so many tokens; stored before it is returned. */
@@ -85,13 +111,28 @@ export class Recall {
     const stored = await database.asTenant(tenantId, (tx) => readShortened(tx, [key]));
     const known = stored.get(key);
     if (known !== undefined) return known;
-    const { chunks, scores } = this.#parts.get(text) ?? { chunks: [], scores: [] };
-    const short = shortenText({ chunks, scores, most, count });
+    const { from, to } = this.#spanOf(text);
+    const short = shortenText({
+      chunks: this.#chunks.slice(from, to),
+      order: this.#order.filter((at) => at >= from && at < to).map((at) => at - from),
+      sizes: this.#sizes.slice(from, to),
+      most,
+      count,
+    });
     const made = new Map([[key, short]]);
     await database.asTenant(tenantId, (tx) => saveShortened(tx, projectId, made));
     return short;
   }
+
+  #spanOf(text: string): Span {
+    return this.#spans.get(text) ?? { from: 0, to: 0 };
+  }
 }
+
+const roundDown = (tokens: number): number =>
+  tokens < 1
+    ? 0
+    : Math.floor(2 ** (Math.floor(Math.log2(tokens) * STEPS_TO_DOUBLE) / STEPS_TO_DOUBLE));
 
 /** Vectors by text: those that were made before, and new ones, which are stored. */
 async function embed(

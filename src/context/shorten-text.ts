@@ -1,11 +1,12 @@
 import type { Chunk } from './chunk-markdown.ts';
 import { markdownAtoms } from './markdown-atoms.ts';
-import { chooseDiverse, type Embedded } from './rank-chunks.ts';
 
 type Shortening = {
-  readonly chunks: readonly (Chunk & Embedded)[];
-  /** How much each chunk is wanted. */
-  readonly scores: readonly number[];
+  readonly chunks: readonly Chunk[];
+  /** The chunks in the order in which they are to be kept. */
+  readonly order: readonly number[];
+  /** How long each is, as `sizeOf` counts it. */
+  readonly sizes: readonly number[];
   /** How long it may become, in tokens. */
   readonly most: number;
   readonly count: (text: string) => number;
@@ -24,17 +25,23 @@ export const questionsOf = (prompt: string): string[] =>
     .filter((text) => text.length > 20)
     .slice(0, MOST_QUESTIONS);
 
+/** Tokens of a chunk where it stands alone: with its place and the mark of the gap before it. */
+export const sizeOf = (chunk: Chunk, count: (text: string) => number): number =>
+  count(withPlace(chunk)) + count(`\n\n${GAP}\n\n`);
+
+/** Tokens of the line that says that a text was shortened. */
+export const noticeSize = (chunks: number, count: (text: string) => number): number =>
+  count(notice(chunks, chunks));
+
 /**
- * The parts of a document that are wanted most and differ most, in the document's order,
- * each under its headings; gaps are marked.
+ * The parts of a document that are to be kept first, in the document's order, each under its
+ * headings; gaps are marked.
  */
-export function shortenText({ chunks, scores, most, count }: Shortening): string {
+export function shortenText({ chunks, order, sizes, most, count }: Shortening): string {
   const kept = new Set<number>();
-  let left = most - count(notice(chunks.length, chunks.length));
-  for (const at of chooseDiverse(chunks, scores)) {
-    const chunk = chunks[at];
-    if (!chunk) continue;
-    const size = count(withPlace(chunk)) + count(`\n\n${GAP}\n\n`);
+  let left = most - noticeSize(chunks.length, count);
+  for (const at of order) {
+    const size = sizes[at] ?? 0;
     if (size > left) continue;
     left -= size;
     kept.add(at);
