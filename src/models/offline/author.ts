@@ -1,3 +1,4 @@
+import { nameAfter } from '../../text/whole-sentence.ts';
 import type { ModelRequest } from '../types.ts';
 import { gatherMaterial, type Material } from './material.ts';
 import { noticeOf } from './notice.ts';
@@ -31,8 +32,8 @@ type Desk = {
 type Place = {
   /** Keys from the outermost section to this one. */
   readonly path: readonly string[];
-  /** The next sentence for this place. */
-  readonly say: () => string;
+  /** The next sentence for a section of this place. */
+  readonly say: (key: string) => string;
   /** Position of the record in its list, from 0. */
   readonly at: number;
   /** What fields of the record must say: its id, the label or key of what it is about. */
@@ -43,7 +44,14 @@ type Place = {
 
 /** Entries of a list where the contract asks for no more; within records one will do. */
 const ENTRIES = 2;
-const NAME_WORDS = 6;
+/** Of fewer sentences, a section gets one. */
+const SHORT_REQUEST = 8;
+const NAME_WORDS = 8;
+/** What a sentence would not do for. */
+const SHORT = { owner: 'The requester', who: 'The requester', unit: 'units', currency: 'euros' };
+/** How the author comes back to a sentence, and how it asks about one. */
+const RETURNS = ['', 'This counts here too', 'It matters here as well', 'The same point holds'];
+const QUESTIONS = ['Is this right', 'Who can confirm this', 'What follows from this'];
 
 /** The whole answer to a request; the same request always gives the same text. */
 export function writeDocument(request: ModelRequest, persona: PersonaName): string {
@@ -57,13 +65,17 @@ export function writeDocument(request: ModelRequest, persona: PersonaName): stri
   return JSON.stringify(writeRecord(desk, schema, place), null, 2);
 }
 
-/** One sentence after the other; from the second round on they are marked, so that none recurs. */
-function takeFrom(sentences: readonly string[], first = 0): () => string {
+/** One sentence after the other; from the second round on in other words, so that none recurs. */
+function takeFrom(sentences: readonly string[], first = 0): Place['say'] {
   let at = first;
-  return () => {
-    const round = Math.floor(at / sentences.length) + 1;
+  return (key) => {
+    const round = Math.floor(at / sentences.length);
     const sentence = sentences[at++ % sentences.length]!;
-    return round === 1 ? sentence : `Again (${round}): ${sentence}`;
+    if (isName(key)) return nameAfter(sentence, NAME_WORDS);
+    const asks = /questions?$/.test(key);
+    if (round === 0 && (!asks || sentence.endsWith('?'))) return sentence;
+    const way = (asks ? QUESTIONS : RETURNS)[round] ?? `This holds in ${round + 1} places`;
+    return `${way}: ${asks ? sentence.replace(/[.!?。]$/, '?') : sentence}`;
   };
 }
 
@@ -110,7 +122,7 @@ function findLabelKey({ properties = {} }: Node): string | undefined {
 function writeRecord(desk: Desk, node: Node, place: Place): Record<string, unknown> {
   const { properties = {}, required = [] } = node;
   const names = new Set([...Object.keys(properties), ...required]);
-  if (names.size === 0) return { note: place.say() };
+  if (names.size === 0) return { note: place.say('note') };
   const write = (key: string): unknown => {
     const own = Object.hasOwn(properties, key) ? properties[key]! : {};
     return writeValue(desk, own, { ...place, path: [...place.path, key] });
@@ -177,24 +189,28 @@ function writeNumber({ type, minimum, maximum }: Node, { path, at }: Place): num
 function writeText(desk: Desk, node: Node, place: Place): string {
   const { path, fixed, say } = place;
   const key = path.at(-1) ?? '';
-  const given = Object.hasOwn(fixed, key) ? fixed[key] : undefined;
+  const known: Place['fixed'] = { ...SHORT, ...fixed };
+  const given = Object.hasOwn(known, key) ? known[key] : undefined;
   const asksIds = key === 'id' || wantsIds(node);
   const short = given ?? (asksIds ? findIds(desk, node, place).join(', ') : '');
   if (short !== '') return lengthen([short], node, place);
-  if (isName(key)) return lengthen(say().split(' ').slice(0, NAME_WORDS), node, place);
-  const isLong = path.length === 1 && desk.material.sentences.length > 1;
+  if (isName(key)) return lengthen([say(key)], node, place);
+  const isLong = path.length === 1 && desk.material.sentences.length >= SHORT_REQUEST;
   return writeProse(desk, node, place, isLong ? 2 : 1);
 }
+
+const sayAt = ({ say, path }: Place): string => say(path.at(-1) ?? '');
 
 function writeProse(desk: Desk, node: Node, place: Place, count: number): string {
   const isFirst = desk.noticeKey === undefined || place.path.join() === desk.noticeKey;
   const notice = isFirst ? desk.notice.splice(0) : [];
-  return lengthen([...notice, ...Array.from({ length: count }, place.say)], node, place);
+  const said = Array.from({ length: count }, () => sayAt(place));
+  return lengthen([...notice, ...said], node, place);
 }
 
 /** Goes on until the text is as long as the contract asks for, counted in characters. */
-function lengthen(parts: readonly string[], { minLength = 0 }: Node, { say }: Place): string {
+function lengthen(parts: readonly string[], { minLength = 0 }: Node, place: Place): string {
   let text = parts.join(' ');
-  while (Array.from(text).length < minLength) text = `${text} ${say()}`;
+  while (Array.from(text).length < minLength) text = `${text} ${sayAt(place)}`;
   return text;
 }

@@ -44,9 +44,12 @@ export function gatherMaterial({ messages }: ModelRequest, persona: PersonaName)
     sentences: input.sentences.toSorted((a, b) => weigh(b, stress) - weigh(a, stress)),
   }));
   const documents = sorted.filter(({ tag }) => tag === 'document');
-  const all = takeTurns(sorted);
-  const sentences = all.length > 0 ? all : ['The request holds no sentence.'];
   const request = inputs.find(({ tag }) => tag === 'user_request')?.sentences ?? [];
+  // What another offline author took from the request would only come back with its template.
+  const isEcho = ({ tag, sentences: own }: Input): boolean =>
+    tag === 'document' && own.some((sentence) => request.includes(sentence));
+  const all = takeTurns(sorted.filter((one) => !isEcho(one)));
+  const sentences = all.length > 0 ? all : ['The request holds no sentence.'];
   return {
     request: request.length > 0 ? request : sentences,
     sentences,
@@ -106,9 +109,9 @@ function takeTurns(inputs: readonly Input[]): string[] {
   return [...new Set(sorted.map(({ sentence }) => sentence))];
 }
 
-/** The largest group of documents of one kind; all documents where no two are of one kind. */
+/** The last of the largest groups of one kind; all documents where no two are of one kind. */
 function findRivals(documents: readonly Input[], stress: ReadonlySet<string>): Input[] {
-  const groups = [...Map.groupBy(documents, ({ kind }) => kind).values()];
+  const groups = [...Map.groupBy(documents, ({ kind }) => kind).values()].toReversed();
   const [largest = []] = groups.toSorted((a, b) => b.length - a.length);
   const worth = ({ sentences }: Input): number =>
     sentences.reduce((sum, one) => sum + weigh(one, stress), 0) / Math.max(1, sentences.length);
