@@ -64,3 +64,17 @@ test('--all lists every document, with id, name, author, cost and path', () => {
     '  1-header  header@2  Anything, pass 2 v1 · b/two · $0.5000 · header.json',
   );
 });
+
+test('a draft is left out once the document that takes its place is there', () => {
+  const of = (documentKey: string) => ({ stage: 'draft', documentKey });
+  const replaced = [
+    { ...of('part_0'), by: of('part_1') },
+    { ...of('part_2'), by: of('none') },
+  ];
+  const view = { ...shown.view, process: { ...process, replaced } };
+  const text = describeSession({ ...shown, view }, false).join('\n');
+  expect(text).not.toContain('(part_0)');
+  expect(text).toContain('(part_1)');
+  expect(text).toContain('(part_2)');
+  expect(describeSession({ ...shown, view }, true).join('\n')).toContain('part_0@1');
+});

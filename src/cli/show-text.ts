@@ -1,6 +1,6 @@
 import type { CostReport, SessionInfo } from '../api/data.ts';
 import { describeDocument } from '../recipe/contract.ts';
-import type { Stage } from '../recipe/types.ts';
+import type { Process, Stage } from '../recipe/types.ts';
 import { tellCounts } from '../session/counts.ts';
 import { shortId } from '../session/name-document.ts';
 import type { SessionView } from '../session/read.ts';
@@ -22,8 +22,8 @@ export type Shown = {
 
 type ShownDocument = RunResult['documents'][number];
 
-/** A stage takes ten lines with its own and the one that says how many are left out. */
-const MOST_TITLES = 8;
+/** A stage takes ten lines at most, with its own and one that says how many are left out. */
+const MOST_TITLES = 9;
 
 /** A session at a glance: what it is, each stage with its documents and money, the sum. */
 export function describeSession(shown: Shown, all: boolean): string[] {
@@ -47,8 +47,22 @@ function describeStage(shown: Shown, stage: Stage, all: boolean): string[] {
   const calls = cost?.calls ?? 0;
   const head = `${name} · ${countNoun(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
   const current = documents.filter(({ iteration }) => iteration === shown.view.iteration);
-  return [head, ...(all ? listAll(stage, documents) : listTitles(stage, current))];
+  const standing = current.filter((one) => !isReplaced(shown.view.process, one, current));
+  return [head, ...(all ? listAll(stage, documents) : listTitles(stage, standing))];
 }
+
+/** Whether a later document of the same stage takes its place: a draft and what became of it. */
+const isReplaced = (
+  { replaced }: Process,
+  { stage, key }: ShownDocument,
+  documents: readonly ShownDocument[],
+): boolean =>
+  replaced.some(
+    ({ by, ...ref }) =>
+      ref.stage === stage &&
+      ref.documentKey === key &&
+      documents.some((one) => one.stage === by.stage && one.key === by.documentKey),
+  );
 
 /** The documents of this pass that people read, each once, with the numbers of its writers. */
 function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[] {
@@ -57,9 +71,9 @@ function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[]
     const lanes = [...new Set(own.map(({ lane }) => lane))].toSorted((a, b) => a - b);
     return `  ${withKey(titleOf(stage, key), key)} · ${lanes.join(' ')}`;
   });
-  const shown = titles.slice(0, MOST_TITLES);
-  const rest = titles.length - shown.length;
-  return rest > 0 ? [...shown, `  and ${rest} more: dialectic show --all`] : shown;
+  if (titles.length <= MOST_TITLES) return titles;
+  const shown = titles.slice(0, MOST_TITLES - 1);
+  return [...shown, `  and ${titles.length - shown.length} more: dialectic show --all`];
 }
 
 /** Every document, those that only other steps read included. */
