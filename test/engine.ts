@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import type { ChildJob, JobHandlers } from '../src/jobs/context.ts';
@@ -89,6 +90,34 @@ export async function withWorker<T>(
   } finally {
     await worker.stop();
   }
+}
+
+const LOOK_EVERY_MS = 25;
+const LOOK_ANYWAY_MS = 1_000;
+const LONGEST_RUN_MS = 120_000;
+
+/**
+ * Waits until a session runs no more or a gate holds it, and tells which. The store is asked only
+ * while the worker is idle: asking all the time took a fifth of the processor time of a debate.
+ */
+export async function untilRested(
+  worker: Worker,
+  database: Database,
+  { tenantId, sessionId }: { readonly tenantId: string; readonly sessionId: string },
+): Promise<{ readonly status: string; readonly gates: readonly string[] }> {
+  for (let waitedMs = 0; waitedMs < LONGEST_RUN_MS; waitedMs += LOOK_EVERY_MS) {
+    if (worker.running === 0 || waitedMs % LOOK_ANYWAY_MS === 0) {
+      const session = await database.asTenant(tenantId, (tx) =>
+        tx.queryOne<{ status: string; gates: string[] }>(
+          'select status, gates from sessions where id = $1',
+          [sessionId],
+        ),
+      );
+      if (session.status !== 'running' || session.gates.length > 0) return session;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  throw new Error(`session ${sessionId} did not come to rest`);
 }
 
 /** Waits until the workers of a store have asked it a few more times. */

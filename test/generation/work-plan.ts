@@ -5,9 +5,8 @@ import { retrySession } from '../../src/jobs/sessions.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Contract, Process } from '../../src/recipe/types.ts';
-import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { type Answer, type Asked, startScriptedServer } from './scripted-server.ts';
 
@@ -139,22 +138,20 @@ export async function playWorkPlan(
     );
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const provider = createModelProvider(config);
-    const status = async () =>
-      (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
-    await withWorker(database, createHandlers({ database, config, provider }), async () => {
-      const ended = () =>
-        expect.poll(status, { timeout: 20_000, interval: 20 }).not.toBe('running');
-      await ended();
+    const handlers = createHandlers({ database, config, provider });
+    const { status } = await withWorker(database, handlers, async (worker) => {
+      let rested = await untilRested(worker, database, { tenantId, sessionId });
       for (let n = 0; n < resumes; n++) {
-        expect(await status()).toBe('failed');
+        expect(rested.status).toBe('failed');
         await database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
-        await ended();
+        rested = await untilRested(worker, database, { tenantId, sessionId });
       }
+      return rested;
     });
     const asked = server.served.filter(({ deliverable }) => deliverable === 'work/checklist');
     return {
       sessionId,
-      status: await status(),
+      status,
       asked,
       served: server.served,
       ...(await read(place, sessionId)),

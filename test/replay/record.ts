@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { splitFrontMatter } from '../../src/documents/front-matter.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
@@ -7,7 +6,7 @@ import type { CallSubject, ModelProvider } from '../../src/models/types.ts';
 import type { Process } from '../../src/recipe/types.ts';
 import { type ExportedSession, exportSession } from '../../src/session/export.ts';
 import { readSession, type SessionView } from '../../src/session/read.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 
 export type Place = { readonly database: Database; readonly tenantId: string };
@@ -74,19 +73,13 @@ export async function work(
   sessionId: string,
   { provider, config }: { provider: ModelProvider; config: ModelsConfig },
 ): Promise<ExportedSession & { readonly session: SessionView }> {
-  const read = () => database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   await withWorker(database, createHandlers({ database, provider, config }), (worker) =>
-    vi.waitFor(
-      async () => {
-        const { status } = await read();
-        if (status === 'running' || worker.running > 0) throw new Error(status);
-      },
-      { timeout: 120_000, interval: 50 },
-    ),
+    untilRested(worker, database, { tenantId, sessionId }),
   );
-  const session = await read();
-  const exported = await database.asTenant(tenantId, (tx) => exportSession(tx, session));
-  return { ...exported, session };
+  return database.asTenant(tenantId, async (tx) => {
+    const session = await readSession(tx, sessionId);
+    return { ...(await exportSession(tx, session)), session };
+  });
 }
 
 const ID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;

@@ -7,9 +7,9 @@ import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { Stage } from '../../src/recipe/types.ts';
-import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
 import { setBudget } from '../../src/wallet/ledger.ts';
+import { untilRested } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 
 export type Place = { readonly database: Database; readonly tenantId: string };
@@ -86,20 +86,12 @@ export async function runWith(place: Place, config: ModelsConfig, log: Log = () 
   const worker = new Worker({ database, handlers, session, ...options });
   await worker.start();
   try {
-    const status = await untilOver(place, sessionId);
+    const { status, gates } = await untilRested(worker, database, session);
     const ms = Math.round(performance.now() - startedAt);
-    return { sessionId, status, ms, ...(await readOutcome(place, sessionId)) };
+    const ended = gates.length > 0 ? gates.join() : status;
+    return { sessionId, status: ended, ms, ...(await readOutcome(place, sessionId)) };
   } finally {
     await worker.stop();
-  }
-}
-
-async function untilOver({ database, tenantId }: Place, sessionId: string): Promise<string> {
-  for (;;) {
-    const { status, gates } = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
-    if (gates.length > 0) return gates.join();
-    if (status !== 'running') return status;
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

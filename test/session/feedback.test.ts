@@ -12,7 +12,7 @@ import { addFeedback, type NewFeedback } from '../../src/session/feedback.ts';
 import { answerQuestion, readQuestions } from '../../src/session/questions.ts';
 import { readSession } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 import { workPlan } from '../generation/work-plan.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';
@@ -39,17 +39,13 @@ async function write(sessionId: string, status: string): Promise<void> {
   const config = { providers: {}, models: {} };
   const provider = createModelProvider(config);
   const handlers = createHandlers({ database, provider, config });
-  const read = async () => {
-    const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
-    return session.status;
-  };
-  await withWorker(
+  const rested = await withWorker(
     database,
     handlers,
-    () => expect.poll(read, { timeout: 110_000, interval: 50 }).not.toBe('running'),
+    (worker) => untilRested(worker, database, { tenantId, sessionId }),
     { concurrency: 8, pollMs: 200 },
   );
-  expect(await read()).toBe(status);
+  expect(rested.status).toBe(status);
 }
 
 const give = (sessionId: string, feedback: NewFeedback) =>

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
@@ -12,7 +11,7 @@ import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
 import { summarise } from '../../src/session/summary.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 import { sampleDocument } from '../recipes/sample.ts';
 import { writeTrivially } from './trivial.ts';
 
@@ -40,10 +39,8 @@ export async function runPartly(place: Place, { provider, writes, ...run }: Part
     const { planned } = context.job.payload as unknown as { planned: PlannedJob };
     return (writes(planned) ? handlers.EXECUTE! : sample)(context);
   };
-  const status = async () =>
-    (await database.asTenant(tenantId, (tx) => readSession(tx, sessionId))).status;
-  await withWorker(database, { ...handlers, EXECUTE: execute }, () =>
-    expect.poll(status, { timeout: 110_000, interval: 50 }).not.toBe('running'),
+  await withWorker(database, { ...handlers, EXECUTE: execute }, (worker) =>
+    untilRested(worker, database, { tenantId, sessionId }),
   );
   return readOutcome(place, sessionId);
 }

@@ -4,8 +4,7 @@ import { saveContribution, saveDocument } from '../../src/documents/documents.ts
 import { plan } from '../../src/handlers/create-handlers.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
-import { readSession } from '../../src/session/read.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 
 export { shipped } from '../recipes/shipped.ts';
 
@@ -38,23 +37,12 @@ export async function runUntil(
   execute: JobHandler = writeTrivially(),
 ): Promise<string> {
   const handlers = { PLAN: (context: JobContext) => plan(database, context), EXECUTE: execute };
-  const look = () => statusOf(database, place);
-  await withWorker(
+  const rested = await withWorker(
     database,
     handlers,
-    async () => {
-      await expect.poll(look, { timeout: 110_000, interval: 50 }).not.toBe('running');
-      expect(await look()).toBeOneOf([status].flat());
-    },
+    (worker) => untilRested(worker, database, place),
     { concurrency: 20, pollMs: 200 },
   );
-  return look();
+  expect(rested.status).toBeOneOf([status].flat());
+  return rested.status;
 }
-
-const statusOf = async (
-  database: Database,
-  { tenantId, sessionId }: { tenantId: string; sessionId: string },
-): Promise<string> => {
-  const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
-  return session.status;
-};

@@ -2,9 +2,8 @@ import type { Database, Transaction } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
-import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
-import { withWorker } from '../engine.ts';
+import { untilRested, withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 
 export const MODELS = ['compatible/a', 'compatible/b'];
@@ -53,26 +52,17 @@ export function startDebate(
 }
 
 /** Works on a session until it is over or rests behind a gate; says how it ended. */
-export function work(
+export async function work(
   database: Database,
   place: { tenantId: string; sessionId: string },
   config: ModelsConfig,
 ): Promise<string> {
-  const { tenantId, sessionId } = place;
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
-  return withWorker(
+  const { status, gates } = await withWorker(
     database,
     handlers,
-    async () => {
-      for (;;) {
-        const { status, gates } = await database.asTenant(tenantId, (tx) =>
-          readSession(tx, sessionId),
-        );
-        if (gates.length > 0) return gates.join();
-        if (status !== 'running') return status;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    },
+    (worker) => untilRested(worker, database, place),
     { concurrency: 6 },
   );
+  return gates.length > 0 ? gates.join() : status;
 }
