@@ -10,6 +10,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string;
     embeddedTemplate: string;
+    packFolder: string;
   }
 }
 
@@ -34,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The hundred processes that the tests start find the program compiled: 0.4 s less for each.
   process.env['NODE_COMPILE_CACHE'] = COMPILED;
   const embeddedTemplate = join(folder, 'template');
+  const packFolder = join(folder, 'packed');
   const [server] = await Promise.all([
     // Nobody cuts this machine's power; tests that end a server start one of their own.
     startPostgres(['fsync=off', 'full_page_writes=off']).then(makeTemplate),
@@ -43,9 +45,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   ]);
   project.provide('postgresUrl', server.url);
   project.provide('embeddedTemplate', embeddedTemplate);
+  project.provide('packFolder', packFolder);
   return async () => {
     await server.stop();
-    await rm(embeddedTemplate, { recursive: true, force: true });
+    for (const shared of [embeddedTemplate, packFolder]) {
+      await rm(shared, { recursive: true, force: true });
+    }
     const left = await readdir(folder);
     await rm(folder, { recursive: true, force: true });
     if (left.length > 0) throw new Error(`the tests left behind: ${left.join(', ')}`);

@@ -17,7 +17,7 @@ let tarball: string;
 // These fetch the packages from the registry, as a user's npm does.
 beforeAll(async () => {
   folder = await temporaryFolder();
-  tarball = (await packProgram(folder)).tarball;
+  tarball = (await packProgram()).tarball;
   await mkdir(join(folder, 'empty'));
 });
 

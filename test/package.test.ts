@@ -21,7 +21,7 @@ let command: string;
 
 beforeAll(async () => {
   const folder = await temporaryFolder();
-  packed = await packProgram(folder);
+  packed = await packProgram();
   prefix = join(folder, 'prefix');
   command = await unpackProgram(packed.tarball, prefix);
 });

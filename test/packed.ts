@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { expect, inject } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -12,8 +14,32 @@ export type PackedProgram = { readonly tarball: string; readonly files: readonly
 
 type PackReport = { readonly filename: string; readonly files: readonly { path: string }[] };
 
-/** Builds the package and packs it into a folder, as for a release. */
-export async function packProgram(folder: string): Promise<PackedProgram> {
+/**
+ * Builds and packs the package, as for a release, once for the whole run: the first caller of any
+ * process does it, the others wait for what it reports.
+ */
+export async function packProgram(): Promise<PackedProgram> {
+  const folder = inject('packFolder');
+  const report = join(folder, 'packed.json');
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await expect.poll(() => existsSync(report), { timeout: 120_000 }).toBe(true);
+    const packed = JSON.parse(await readFile(report, 'utf8')) as PackedProgram | null;
+    if (packed === null) throw new Error('another test could not pack the program');
+    return packed;
+  }
+  const packed = await pack(folder).catch(async (error: unknown) => {
+    await writeFile(report, 'null');
+    throw error;
+  });
+  await writeFile(`${report}.part`, JSON.stringify(packed));
+  await rename(`${report}.part`, report);
+  return packed;
+}
+
+async function pack(folder: string): Promise<PackedProgram> {
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: root,
     // The build's own lines would stand before the report.

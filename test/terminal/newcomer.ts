@@ -42,9 +42,8 @@ const BALLOT = {
 
 /** Packs the program and lays it out in an empty folder, as `npm install --global` does. */
 export async function installProgram(): Promise<string> {
-  const folder = await temporaryFolder();
-  const { tarball } = await packProgram(folder);
-  return unpackProgram(tarball, join(folder, 'prefix'));
+  const { tarball } = await packProgram();
+  return unpackProgram(tarball, join(await temporaryFolder(), 'prefix'));
 }
 
 /** A person with a new installation, an empty home and a model server on this machine. */
