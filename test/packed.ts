@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, inject } from 'vitest';
+import { inject, vi } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -25,7 +25,7 @@ export async function packProgram(): Promise<PackedProgram> {
     await mkdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await expect.poll(() => existsSync(report), { timeout: 120_000 }).toBe(true);
+    await vi.waitUntil(() => existsSync(report), { timeout: 120_000, interval: 100 });
     const packed = JSON.parse(await readFile(report, 'utf8')) as PackedProgram | null;
     if (packed === null) throw new Error('another test could not pack the program');
     return packed;
