@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { prepareRun } from '../src/cli/new-run.ts';
 import { carryOut } from '../src/cli/run.ts';
 import { dialecticOnServer, OFFLINE, runDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
+import { emptyDatabase, temporaryFolder } from './stores.ts';
 
 const MODELS = OFFLINE.filter((word) => word !== '-m');
 const ANSWER = 'Forty orders a day by Easter.';
@@ -16,6 +16,8 @@ beforeAll(async () => {
   brief = join(folder, 'brief.md');
   await writeFile(brief, 'A web shop for a bakery with pick-up times.');
 });
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** The prompts from which the participants plan their proposals. */
 async function headerPrompts(out: string): Promise<string[]> {
@@ -63,8 +65,9 @@ test('a run that asks first rests with its questions and goes on with the answer
 
 /** A run in this process, with a person at a terminal who answers by the text of each prompt. */
 async function runAtTerminal(type: (prompt: string) => string) {
-  const data = await emptyDirectory();
-  const out = join(data, '..', 'out');
+  const DATABASE_URL = await emptyDatabase();
+  vi.stubEnv('DATABASE_URL', DATABASE_URL);
+  const out = join(await temporaryFolder(), 'out');
   const [input, output] = [new PassThrough(), new PassThrough()];
   let shown = '';
   output.setEncoding('utf8').on('data', (text: string) => {
@@ -76,14 +79,13 @@ async function runAtTerminal(type: (prompt: string) => string) {
   });
   const scope = { depth: 'standard', ask: true, result: true, shortcuts: true, until: 'thesis' };
   const prepared = await prepareRun(brief, { model: [...MODELS], resource: [], ...scope });
-  const options = { data, out, concurrency: '4' };
-  const result = await carryOut(prepared, options, { input, output });
-  return { result, out, data };
+  const result = await carryOut(prepared, { out, concurrency: '4' }, { input, output });
+  return { result, out, env: { DATABASE_URL } };
 }
 
 test('with a person at the terminal the questions are asked there, and the run goes on', async () => {
   const asked: string[] = [];
-  const { result, out, data } = await runAtTerminal((prompt) => {
+  const { result, out, env } = await runAtTerminal((prompt) => {
     asked.push(prompt);
     return asked.length === 1 ? `${ANSWER}\r` : '\r';
   });
@@ -92,7 +94,7 @@ test('with a person at the terminal the questions are asked there, and the run g
   expect(asked.every((prompt) => prompt.includes('\n  Enter for: '))).toBe(true);
   const prompts = await headerPrompts(out);
   expect(prompts.map((prompt) => prompt.includes(ANSWER))).toEqual([true, true]);
-  const listed = await runDialectic(['questions', '--json', '--data', data]);
+  const listed = await runDialectic(['questions', '--json'], { env });
   const answered = (JSON.parse(listed.stdout) as Listed).questions.flatMap(
     ({ answers }) => answers,
   );

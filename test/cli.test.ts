@@ -12,8 +12,7 @@ const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
 test('demo replays the recorded debate and says what to open first', async () => {
   const out = join(await temporaryFolder(), 'out');
-  const demo = ['demo', '--pace', '0', '--out', out];
-  const { code, stdout, stderr } = await spawnDialectic(demo).ended;
+  const { code, stdout, stderr } = await dialectic('demo', '--pace', '0', '--out', out);
   expect(code, stderr).toBe(0);
   expect(stderr).toContain('The answers are recorded: no model is called now');
   expect(stdout).toMatch(/: \d+ recorded answers, \d+ documents/);
@@ -109,13 +108,12 @@ test('run, list, show, choose and export go together', async () => {
 
 test('the progress of a second pass begins anew and never exceeds the plan', async () => {
   const folder = await temporaryFolder();
-  const data = await emptyDirectory();
+  const dialectic = await dialecticOnServer();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
-  const memo = ['-p', 'decision-memo', ...OFFLINE];
-  const run = await dialectic('run', brief, ...memo, '--data', data, '--json');
+  const run = await dialectic('run', brief, '-p', 'decision-memo', ...OFFLINE, '--json');
   expect(run.code, run.stderr).toBe(0);
-  const second = await dialectic('iterate', '--data', data, '--json');
+  const second = await dialectic('iterate', '--json');
   expect(second.code, second.stderr).toBe(0);
   expect(JSON.parse(second.stdout)).toMatchObject({ status: 'completed', calls: 20 });
   const shown = [...second.stderr.matchAll(/: (\d+) of about (\d+) calls/g)].map((line) =>

@@ -6,26 +6,28 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { estimateCommand } from '../../src/cli/estimate.ts';
 import { feedbackCommand } from '../../src/cli/review.ts';
 import { runCommand } from '../../src/cli/run.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { emptyDatabase, temporaryFolder } from '../stores.ts';
 
 const RECIPE = fileURLToPath(new URL('../../recipes/decision-memo', import.meta.url));
 let folder: string;
 let brief: string;
-let data: string;
 
 beforeAll(async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   folder = await temporaryFolder();
-  data = await emptyDirectory();
+  vi.stubEnv('DATABASE_URL', await emptyDatabase());
   brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays?');
 });
 
-afterAll(() => void vi.restoreAllMocks());
+afterAll(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 const call = (command: Command, ...words: string[]): Promise<unknown> =>
-  command.exitOverride().parseAsync([...words, '--data', data], { from: 'user' });
+  command.exitOverride().parseAsync(words, { from: 'user' });
 const OFFLINE = ['-m', 'offline/builder'];
 const run = (...words: string[]): Promise<unknown> =>
   call(runCommand(), brief, '-p', 'decision-memo', '--until', 'clarify', ...OFFLINE, ...words);

@@ -7,18 +7,17 @@ import { evalCommand } from '../../src/cli/eval.ts';
 import { exportCommand } from '../../src/cli/export.ts';
 import { recipeCommand } from '../../src/cli/recipe.ts';
 import { runCommand } from '../../src/cli/run.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { emptyDatabase, temporaryFolder } from '../stores.ts';
 
 let folder: string;
 let brief: string;
-let data: string;
 
 beforeAll(async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   vi.stubEnv('DIALECTIC_BASE_URL', 'http://127.0.0.1:9/v1');
   folder = await temporaryFolder();
-  data = await emptyDirectory();
+  vi.stubEnv('DATABASE_URL', await emptyDatabase());
   brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays?');
 });
@@ -32,7 +31,7 @@ const call = (command: Command, ...words: string[]): Promise<unknown> =>
   command.exitOverride().parseAsync(words, { from: 'user' });
 const run = (out: string, ...more: string[]): Promise<unknown> => {
   const how = ['-p', 'decision-memo', '-m', 'offline/builder', '--until', 'clarify'];
-  return call(runCommand(), brief, ...how, '--data', data, '-o', out, ...more);
+  return call(runCommand(), brief, ...how, '-o', out, ...more);
 };
 const occupied = { code: 'folder_occupied' };
 
@@ -62,8 +61,7 @@ test('every command that writes a folder refuses one that holds files of others'
 test('a session is exported again over its own folder, and over no other', async () => {
   const out = join(folder, 'out');
   await run(out, '--project', 'sundays');
-  const exportTo = (where: string): Promise<unknown> =>
-    call(exportCommand(), '--data', data, '-o', where);
+  const exportTo = (where: string): Promise<unknown> => call(exportCommand(), '-o', where);
   await exportTo(out);
   await expect(run(out)).rejects.toMatchObject(occupied);
   await run(out, '--project', 'sundays');

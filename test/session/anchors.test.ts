@@ -1,8 +1,8 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { startRun } from '../../src/session/start.ts';
 import { ANCHOR_TABLE, type AnchorRow } from '../recipes/anchor-table.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped } from './trivial.ts';
 
 /** One stored document; `reference` is the document whose contribution is the anchor. */
@@ -51,11 +51,11 @@ function expectRow(stored: Stored, row: AnchorRow): void {
   }
 }
 
-describeOnBoth('stored anchors', (kind) => {
+describe('stored anchors', () => {
   let database: Database;
   let tenantId: string;
   beforeAll(async () => {
-    database = await openTestStore(kind);
+    database = await openTestStore('server');
     ({ tenantId } = await newTenant(database));
   });
 

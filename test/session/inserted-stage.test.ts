@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { insertStage } from '../../src/recipe/edit.ts';
 import { parseStage } from '../../src/recipe/parse.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { loadProcess } from '../../src/recipe/validate.ts';
 import { startRun } from '../../src/session/start.ts';
 import { debateAlone, shippedWhole } from '../recipes/shipped.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { newTenant, openTestStore } from '../stores.ts';
 import { runUntil } from './trivial.ts';
 
 const CONTRACT = `
@@ -54,9 +54,9 @@ steps:
   ['templates/plan.md', '# {{ document.title }}\n\n{{ content.findings | markdown }}\n'],
 ]);
 
-describeOnBoth("a user's stage between synthesis and parenthesis", (kind) => {
+describe("a user's stage between synthesis and parenthesis", () => {
   test('fans out over the branches and merges, without a line of code', async () => {
-    const database = await openTestStore(kind);
+    const database = await openTestStore('server');
     const { tenantId } = await newTenant(database);
     const stage = parseStage(hardening).value!;
     const edited = insertStage(shippedWhole('software-plan'), stage, { after: 'synthesis' });

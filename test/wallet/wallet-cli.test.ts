@@ -4,38 +4,37 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
 import { runDialectic } from '../run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { emptyDatabase, temporaryFolder } from '../stores.ts';
 import { startModelServer } from './model-server.ts';
 import { configFor, MODELS, startDebate, work } from './sessions.ts';
 
-const dialectic = (cwd: string, ...parameters: string[]) =>
-  runDialectic(parameters, { cwd, env: { DIALECTIC_BASE_URL: 'http://127.0.0.1:9' } });
+const dialecticAt =
+  (DATABASE_URL: string, cwd: string) =>
+  (...parameters: string[]) =>
+    runDialectic(parameters, {
+      cwd,
+      env: { DATABASE_URL, DIALECTIC_BASE_URL: 'http://127.0.0.1:9' },
+    });
 
-/** A data directory with a session that two models have finished. */
+/** A store with a session that two models have finished. */
 async function finishedSession() {
-  const dataDirectory = await emptyDirectory();
+  const databaseUrl = await emptyDatabase();
   const server = await startModelServer();
-  const database = await openDatabase({ dataDirectory }, { backupEveryMs: 0 });
+  const database = await openDatabase({ databaseUrl });
   await ensureLocalTenant(database);
   const { sessionId } = await startDebate(database, LOCAL_TENANT, 1);
   const place = { tenantId: LOCAL_TENANT, sessionId };
   expect(await work(database, place, configFor(server.url))).toBe('completed');
   await database.close();
   await server.stop();
-  return { dataDirectory, sessionId, billed: server.billed };
+  return { databaseUrl, sessionId, billed: server.billed };
 }
 
 test('wallet explains a session, grants, and shows what moved', async () => {
-  const { dataDirectory, sessionId, billed } = await finishedSession();
-  const folder = await temporaryFolder();
+  const { databaseUrl, sessionId, billed } = await finishedSession();
+  const dialectic = dialecticAt(databaseUrl, await temporaryFolder());
   const wallet = async (...parameters: string[]) => {
-    const { code, stdout, stderr } = await dialectic(
-      folder,
-      'wallet',
-      ...parameters,
-      '--data',
-      dataDirectory,
-    );
+    const { code, stdout, stderr } = await dialectic('wallet', ...parameters);
     expect(code, stderr).toBe(0);
     return stdout;
   };
@@ -63,15 +62,7 @@ test('wallet explains a session, grants, and shows what moved', async () => {
   expect(back).toContain(`refunded for posting ${posting}`);
   const after = JSON.parse(await wallet('report', sessionId, '--json'));
   expect(after.totalMicros).toBe(spent - Math.round(usd * 1e6));
-  const more = await dialectic(
-    folder,
-    'wallet',
-    'refund',
-    String(posting),
-    '0.000001',
-    '--data',
-    dataDirectory,
-  );
+  const more = await dialectic('wallet', 'refund', String(posting), '0.000001');
   expect(more).toMatchObject({ code: 5, stderr: expect.stringContaining('refund_too_large') });
 
   await wallet('grant', '2.50', '--key', 'once');
@@ -94,10 +85,10 @@ test('a budget in dollars is refused where a price is unknown', async () => {
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Write a lot.');
   const models = MODELS.flatMap((model) => ['--model', model]);
-  const data = await emptyDirectory();
-  const run = await dialectic(folder, 'run', brief, ...models, '--data', data, '--budget', '1');
+  const dialectic = dialecticAt(await emptyDatabase(), folder);
+  const run = await dialectic('run', brief, ...models, '--budget', '1');
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('price_unknown');
-  const wrong = await dialectic(folder, 'wallet', 'grant', 'lots', '--data', data);
+  const wrong = await dialectic('wallet', 'grant', 'lots');
   expect(wrong.code).toBe(2);
 }, 120_000);
