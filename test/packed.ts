@@ -21,21 +21,21 @@ type PackReport = { readonly filename: string; readonly files: readonly { path: 
 export async function packProgram(): Promise<PackedProgram> {
   const folder = inject('packFolder');
   const report = join(folder, 'packed.json');
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await vi.waitUntil(() => existsSync(report), { timeout: 120_000, interval: 100 });
-    const packed = JSON.parse(await readFile(report, 'utf8')) as PackedProgram | null;
-    if (packed === null) throw new Error('another test could not pack the program');
-    return packed;
+  const isFirst = await mkdir(folder).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'EEXIST',
+  );
+  if (isFirst) {
+    const packed = await pack(folder).catch(async (error: unknown) => {
+      await writeFile(report, 'null');
+      throw error;
+    });
+    await writeFile(`${report}.part`, JSON.stringify(packed));
+    await rename(`${report}.part`, report);
   }
-  const packed = await pack(folder).catch(async (error: unknown) => {
-    await writeFile(report, 'null');
-    throw error;
-  });
-  await writeFile(`${report}.part`, JSON.stringify(packed));
-  await rename(`${report}.part`, report);
+  await vi.waitUntil(() => existsSync(report), { timeout: 120_000, interval: 100 });
+  const packed = JSON.parse(await readFile(report, 'utf8')) as PackedProgram | null;
+  if (packed === null) throw new Error('another test could not pack the program');
   return packed;
 }
 
