@@ -38,7 +38,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'jobs',
     'db',
   ],
-  estimate: ['recipe', 'planning', 'models', 'session', 'generation', 'db'],
+  estimate: ['recipe', 'planning', 'models', 'session', 'generation', 'context', 'db'],
   api: [
     'catalogue',
     'recipe',

@@ -50,6 +50,7 @@ import {
   expireProjects,
 } from './retention.ts';
 import type { RunOptions } from './run-options.ts';
+import { type JobContext, showContext } from './show-context.ts';
 import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
 import type { OpenedStore, Store } from './store.ts';
@@ -204,6 +205,14 @@ export class LocalDialectic {
   export(session: string, folder: string | undefined): Promise<RunResult> {
     const { database, tenantId } = this.#store;
     return writeFolder(database, tenantId, session, folder);
+  }
+
+  /**
+   * What the requests of jobs are made of, and what would be shortened for them to fit: of the job
+   * that is named by its document or the end of its id, else of all that have not ended.
+   */
+  context(session: string, job?: string): Promise<readonly JobContext[]> {
+    return showContext(this.#store, session, job);
   }
 
   /** What a session cost, call by call, from the ledger. */

@@ -57,6 +57,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   list: CALL,
   find: CALL,
   session: CALL,
+  context: CALL,
   result: CALL,
   document: CALL,
   files: CALL,

@@ -26,7 +26,20 @@ const estimate: Estimate = {
   additions: {
     continuation: { ...amounts, calls: { low: 0, middle: 3, high: 8 } },
     repetition: none,
-    compression: { calls: { low: 0, middle: 1, high: 2 }, removedTokens: amounts.inputTokens },
+    compression: {
+      calls: { low: 0, middle: 1, high: 2 },
+      removedTokens: amounts.inputTokens,
+      documents: [
+        {
+          stage: 'decide',
+          document: 'decision',
+          model: 'x/a',
+          calls: 1,
+          tokens: 12_400,
+          room: 6_000,
+        },
+      ],
+    },
   },
   unpriced: [],
   learnedDocuments: 0,
@@ -72,6 +85,7 @@ describe('an estimate in words', () => {
         "Among them:",
         "  to go on with answers that were cut: 3 calls are likely, 8 with 1.34M tokens at most",
         "  prompts too long for the window: 1 (0–2), which have to lose 50.6K (40K–94.5K) tokens",
+        "    decide/decision for x/a: 12.4K tokens where 6K fit",
         "Sizes are typical ones; finished runs will replace them by measured ones.",
       ]
     `);

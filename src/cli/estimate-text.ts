@@ -1,4 +1,4 @@
-import type { Addition, Amounts, Estimate, Range } from '../estimate/types.ts';
+import type { Addition, Amounts, Estimate, Range, ShortenedPrompt } from '../estimate/types.ts';
 import { countNoun } from '../text/count-noun.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
@@ -77,8 +77,12 @@ function describeAdditions({ additions }: Estimate): string[] {
   return [
     ...(lines.length > 0 ? ['Among them:', ...lines] : []),
     ...(calls.high > 0 ? [`${tight}${spread(removedTokens, compact)} tokens`] : []),
+    ...compression.documents.map(describeShortened),
   ];
 }
+
+const describeShortened = (one: ShortenedPrompt): string =>
+  `    ${one.stage}/${one.document} for ${one.model}: ${compact(one.tokens)} tokens where ${compact(one.room)} fit`;
 
 const toRow = (name: string, sum: Amounts): string[] => [
   name,
@@ -94,7 +98,8 @@ function spread({ low, middle, high }: Range, print: (value: number) => string):
   return texts[0] === texts[2] ? texts[1]! : `${texts[1]} (${texts[0]}–${texts[2]})`;
 }
 
-function align(rows: readonly (readonly string[])[]): string[] {
+/** Rows as lines with their columns under each other. */
+export function align(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
     row

@@ -6,6 +6,7 @@ import { now } from '../platform/clock.ts';
 import { describeVote } from '../session/choice-text.ts';
 import { shortId } from '../session/name-document.ts';
 import type { RunResult } from '../session/summary.ts';
+import { describeContexts } from './context-text.ts';
 import { describeNext } from './next-step.ts';
 import { mentionNotices } from './notices.ts';
 import { printResult } from './output.ts';
@@ -14,7 +15,13 @@ import { findSession } from './sessions.ts';
 import { describeSession } from './show-text.ts';
 import { withDialectic } from './store.ts';
 
-type Options = { data?: string; json?: boolean; all?: boolean; session?: string };
+type Options = {
+  data?: string;
+  json?: boolean;
+  all?: boolean;
+  session?: string;
+  context?: string | true;
+};
 
 /** `dialectic show`: a session at a glance, or one of its documents. */
 export function showCommand(): Command {
@@ -26,16 +33,32 @@ export function showCommand(): Command {
     )
     .option('-s, --session <id>', "the document's session (default: the newest)")
     .option('--all', 'every document, with those that only other steps read, and the whole vote')
+    .option(
+      '--context [job]',
+      'what the request of a job is made of and what would be shortened; of all that wait',
+    )
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .action((wanted: string | undefined, options: Options) =>
       withDialectic(options.data, async (dialectic) => {
+        if (options.context !== undefined) return showContext(dialectic, wanted, options);
         const { session, document } = await findShown(dialectic, wanted, options);
         if (document === undefined) return showSession(dialectic, session, options);
         const page = await dialectic.page(session.id, document);
         printResult(options.json === true, { session: session.id, ...page }, [page.text.trimEnd()]);
       }),
     );
+}
+
+/** The session is the argument, or else the one that -s names or the newest. */
+async function showContext(
+  dialectic: Dialectic,
+  wanted: string | undefined,
+  { context, session: named, json = false }: Options,
+): Promise<void> {
+  const session = await findSession(dialectic, wanted ?? named);
+  const plans = await dialectic.context(session.id, context === true ? undefined : context);
+  printResult(json, { session: session.id, jobs: plans }, describeContexts(plans));
 }
 
 /** What a person means: a session, or else a document of the one that -s names or of the newest. */

@@ -26,27 +26,34 @@ const SHARES = [3 / 4, 1 / 2, 1 / 3, 1 / 4, 1 / 6, 1 / 8, 1 / 12, 1 / 16, 1 / 24
 
 /**
  * Shortens one part at a time, the least valuable first, until the request fits or none is left. A
- * part is shortened once and only as far as is needed; the total never grows.
+ * part is shortened only as far as is needed and keeps what is wanted of it; where that is not enough,
+ * a second round lets go of that too. The total never grows.
  */
 export async function fitParts(fitting: Fitting): Promise<{ total: number; tried: Shortened[] }> {
   const { parts, room, shorten } = fitting;
-  const tried: Shortened[] = [];
+  const tried = new Map<string, Shortened>();
   let total = fitting.total;
-  for (const part of parts.toSorted(byValue)) {
-    if (total <= room) break;
-    const target = targetOf(part, total - room);
-    const after = Math.min(part.tokens, await shorten(part, target));
-    total -= part.tokens - after;
-    tried.push({ ...part, target, after });
-  }
-  return { total, tried };
+  const shortenAll = async (keep: (part: Part) => number): Promise<void> => {
+    for (const part of parts.toSorted(byValue)) {
+      if (total <= room) return;
+      const before = tried.get(part.id)?.after ?? part.tokens;
+      const target = targetOf(part.tokens, before - (total - room), keep(part));
+      if (target >= before) continue;
+      const after = Math.min(before, await shorten(part, target));
+      total -= before - after;
+      tried.set(part.id, { ...part, target, after });
+    }
+  };
+  await shortenAll(({ wanted }) => wanted);
+  await shortenAll(() => 0);
+  return { total, tried: [...tried.values()] };
 }
 
 const byValue = (a: Part, b: Part): number => a.value - b.value || (a.id < b.id ? -1 : 1);
 
-/** As much as may stay if all the rest goes from this part, but not less than is wanted of it. */
-function targetOf({ tokens, wanted }: Part, excess: number): number {
-  const share = (tokens - excess) / Math.max(1, tokens);
+/** The largest of the few sizes that is not above what may stay, but not less than is kept. */
+function targetOf(tokens: number, stay: number, keep: number): number {
+  const share = stay / Math.max(1, tokens);
   const coarse = Math.floor(tokens * (SHARES.find((one) => one <= share) ?? 0));
-  return Math.max(coarse, Math.min(wanted, tokens - 1));
+  return Math.max(coarse, Math.min(keep, tokens - 1));
 }

@@ -10,6 +10,7 @@ const facts: ModelFacts = {
   price,
   window: { windowTokens: null, maxOutputTokens: null },
   tokenFactor: same(1),
+  isLearned: false,
   repairRate: null,
   cachedShare: null,
 };
@@ -48,7 +49,8 @@ describe('one document', () => {
   test('has its prompt cut down to the window, and says by how much', () => {
     const window = { windowTokens: 4_000, maxOutputTokens: 1_000 };
     const load = loadOf(prompt, answer, { ...facts, window }, 'middle');
-    expect(load).toMatchObject({ inputTokens: 3_000, removedTokens: 2_000 });
+    // As a call is fitted: without the answer's room, and without a margin for counts that differ.
+    expect(load).toMatchObject({ inputTokens: 2_920, removedTokens: 2_080 });
   });
 
   test('costs less at best, where providers reuse prefixes, and more where they only write', () => {

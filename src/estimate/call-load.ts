@@ -1,3 +1,4 @@
+import { roomForRequest } from '../context/room.ts';
 import { costMicros } from '../models/prices.ts';
 import type { AnswerSize } from './answer-sizes.ts';
 import type { ModelFacts, PromptParts, Scenario } from './types.ts';
@@ -6,8 +7,6 @@ import type { ModelFacts, PromptParts, Scenario } from './types.ts';
 const FEW_REPETITIONS = 0.15;
 /** Input that begins as an earlier prompt did: measured 0.47 with one model, 0.81 with three. */
 const LIKELY_REUSE = 0.8;
-/** Room that a prompt leaves to the answer where the model's limit is unknown. */
-const LEAST_ANSWER = 8_000;
 /** One request to go on, with the last characters that it quotes. */
 const GO_ON_TOKENS = 100;
 
@@ -38,9 +37,11 @@ export function loadOf(
     (sum, input, at) => sum + input.tokens * (ratios[at]?.[scenario] ?? 1),
     0,
   );
-  const fixed = parts.frameTokens + (scenario === 'high' ? parts.schemaTokens : 0);
+  // Where runs have shown how the provider counts, the schema is part of what was compared.
+  const isSchemaCounted = scenario === 'high' || facts.isLearned;
+  const fixed = parts.frameTokens + (isSchemaCounted ? parts.schemaTokens : 0);
   const whole = (fixed + documents) * facts.tokenFactor[scenario];
-  const prompt = Math.min(whole, roomFor(facts));
+  const prompt = Math.min(whole, roomForRequest(facts.window) ?? whole);
   const output = answer.tokens[scenario];
   const { repetition, again } = repeat(prompt, output, facts, scenario);
   const turns = continuationOf(prompt, output, facts);
@@ -60,11 +61,6 @@ export function loadOf(
     repetition,
     removedTokens: whole - prompt,
   };
-}
-
-function roomFor({ window: { windowTokens, maxOutputTokens } }: ModelFacts): number {
-  if (windowTokens === null) return Number.POSITIVE_INFINITY;
-  return Math.max(windowTokens - (maxOutputTokens ?? LEAST_ANSWER), windowTokens / 2);
 }
 
 type Turn = Omit<Load, 'calls'>;

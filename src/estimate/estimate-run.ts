@@ -1,3 +1,4 @@
+import { roomForRequest } from '../context/room.ts';
 import { createAnswerSizes, isAlike } from './answer-sizes.ts';
 import { type CallLoad, loadOf } from './call-load.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
@@ -10,6 +11,7 @@ import type {
   PromptMeter,
   Range,
   Scenario,
+  ShortenedPrompt,
 } from './types.ts';
 
 /** Everything that an estimate is made of. */
@@ -51,11 +53,33 @@ export function estimateRun(input: EstimateInput): Estimate {
       compression: {
         calls: sumLoads(loaded, ({ removedTokens }) => (removedTokens > 0 ? 1 : 0)),
         removedTokens: sumLoads(loaded, ({ removedTokens }) => removedTokens),
+        documents: findShortened(loaded, input.models),
       },
     },
     unpriced: [...input.models.keys()].filter((model) => !priced(model)),
     learnedDocuments: countLearned(input),
   };
+}
+
+/** The prompts that are likely to be too long, those of one document and model together. */
+function findShortened(
+  loaded: readonly LoadedCall[],
+  models: EstimateInput['models'],
+): ShortenedPrompt[] {
+  const long = loaded.filter(({ loads }) => loads.middle.removedTokens > 0);
+  const groups = Map.groupBy(long, ({ call: { job, model } }) =>
+    [job.stage, job.documentKey, model].join('\n'),
+  );
+  return [...groups.values()].flatMap((list) => {
+    const [first] = list;
+    const facts = first && models.get(first.call.model);
+    const room = facts ? roomForRequest(facts.window) : null;
+    if (!first || room === null) return [];
+    const { job, model } = first.call;
+    const removed = Math.max(...list.map(({ loads }) => loads.middle.removedTokens));
+    const about = { stage: job.stage, document: job.documentKey, model, calls: list.length };
+    return [{ ...about, tokens: Math.round(room + removed), room }];
+  });
 }
 
 /** Documents of finished runs that tell something about the models of this one. */

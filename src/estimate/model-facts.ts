@@ -28,6 +28,7 @@ export async function gatherModelFacts(
       price: await findPrice(model, config),
       window: { ...window, maxOutputTokens },
       tokenFactor: tokenFactorOf(model, seen?.tokenFactor ?? null, counter),
+      isLearned: typeof seen?.tokenFactor === 'number',
       repairRate: seen?.repairRate ?? null,
       cachedShare: seen?.cachedShare ?? null,
     });

@@ -3,8 +3,6 @@ import type { MeasuredStep } from './types.ts';
 
 /** Older runs say less about the next one, and reading all of them would take ever longer. */
 const MOST_RUNS = 20;
-/** Requests of each model that are counted again, to compare with what was billed. */
-const SAMPLES = 8;
 
 /** What finished runs tell about one model. */
 type MeasuredModel = {
@@ -53,7 +51,7 @@ export async function readHistory(
 ): Promise<RunHistory> {
   return {
     steps: await readSteps(tx, processKey, count),
-    models: await readModels(tx, processKey, count),
+    models: await readModels(tx, processKey),
   };
 }
 
@@ -89,7 +87,7 @@ async function readSteps(tx: Transaction, processKey: string, count: Count) {
   });
 }
 
-async function readModels(tx: Transaction, processKey: string, count: Count) {
+async function readModels(tx: Transaction, processKey: string) {
   const rows = await tx.query<Omit<MeasuredModel, 'tokenFactor'>>(
     `${CALLS}
      select model,
@@ -102,7 +100,7 @@ async function readModels(tx: Transaction, processKey: string, count: Count) {
      from calls group by model`,
     [processKey],
   );
-  const factors = await readTokenFactors(tx, processKey, count);
+  const factors = await readTokenFactors(tx, processKey);
   return rows.map(
     (row): MeasuredModel => ({
       ...row,
@@ -111,34 +109,14 @@ async function readModels(tx: Transaction, processKey: string, count: Count) {
   );
 }
 
-/** What providers counted for some of the requests, for each token that the tokenizer counts. */
-async function readTokenFactors(tx: Transaction, processKey: string, count: Count) {
-  const rows = await tx.query<{ model: string; body: string; tokens: number }>(
-    `${CALLS}, numbered as (
-       select model, request_hash, input_tokens,
-         -- By hash, so that they come from all stages: late prompts are denser than early ones.
-         row_number() over (partition by model order by request_hash) as place
-       from calls where not usage_estimated and input_tokens > 0
-     )
-     select n.model, b.body, n.input_tokens::float8 as tokens from numbered n
-     join blobs b on b.hash = n.request_hash where n.place <= ${SAMPLES}`,
+/** What providers counted for the requests, for each token that the tokenizer counted. */
+async function readTokenFactors(tx: Transaction, processKey: string) {
+  const rows = await tx.query<{ model: string; factor: number }>(
+    `${CALLS}
+     select model, sum(input_tokens)::float8 / sum(counted_tokens) as factor from calls
+     where not usage_estimated and input_tokens > 0 and counted_tokens > 0
+     group by model`,
     [processKey],
   );
-  const factors = new Map<string, number>();
-  for (const [model, list] of Map.groupBy(rows, (row) => row.model)) {
-    const plain = list.reduce((sum, { body }) => sum + countRequest(body, count), 0);
-    const billed = list.reduce((sum, { tokens }) => sum + tokens, 0);
-    factors.set(model, billed / plain);
-  }
-  return factors;
-}
-
-type StoredRequest = {
-  readonly system: string;
-  readonly messages: readonly { readonly content: string }[];
-};
-
-function countRequest(body: string, count: Count): number {
-  const { system, messages } = JSON.parse(body) as StoredRequest;
-  return messages.reduce((sum, { content }) => sum + count(content), count(system));
+  return new Map(rows.map(({ model, factor }) => [model, factor]));
 }

@@ -18,6 +18,17 @@ export type Amounts = {
 /** Part of the amounts: what comes on top of one call for each document. */
 export type Addition = Pick<Amounts, 'calls' | 'inputTokens' | 'outputTokens'>;
 
+/** A document whose prompt has to be shortened for a model, in all calls for it. */
+export type ShortenedPrompt = {
+  readonly stage: string;
+  readonly document: string;
+  readonly model: string;
+  readonly calls: number;
+  /** Tokens of the longest of the prompts, and how many a request to the model may have. */
+  readonly tokens: number;
+  readonly room: number;
+};
+
 /** What a run will take, said before it starts. */
 export type Estimate = Amounts & {
   readonly process: string;
@@ -32,7 +43,12 @@ export type Estimate = Amounts & {
     /** Answers that have to be asked for again. */
     readonly repetition: Addition;
     /** Prompts that do not fit into the window, and the tokens that have to go. */
-    readonly compression: { readonly calls: Range; readonly removedTokens: Range };
+    readonly compression: {
+      readonly calls: Range;
+      readonly removedTokens: Range;
+      /** Which documents' prompts, for which model; only those that are likely to be too long. */
+      readonly documents: readonly ShortenedPrompt[];
+    };
   };
   /** Models without a known price; their tokens are counted. */
   readonly unpriced: readonly string[];
@@ -77,6 +93,8 @@ export type ModelFacts = {
   readonly window: ModelWindow;
   /** Its tokens for one of the tokenizer. */
   readonly tokenFactor: Range;
+  /** Whether finished runs have shown that factor, over requests with their schemas. */
+  readonly isLearned: boolean;
   /** How often a document had to be asked for again; null without history. */
   readonly repairRate: number | null;
   /** The part of its input that was read from the provider's cache; null likewise. */

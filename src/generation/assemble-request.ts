@@ -135,7 +135,8 @@ const asData = (text: string): string =>
 
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
-const compareInputs = (a: JobInput, b: JobInput): number =>
+/** The order of documents in a prompt. */
+export const compareInputs = (a: JobInput, b: JobInput): number =>
   a.place - b.place || (a.order < b.order ? -1 : 1);
 
 /** Documents as data, in an order that never changes. */

@@ -24,12 +24,14 @@ type NewCall = {
   readonly cost: WorstCase;
   /** Null where it is unknown; then no limit in dollars may be in force. */
   readonly price: ModelPrice | null;
+  /** Its tokens by the tokenizer, to compare with what the provider reports; null = not counted. */
+  readonly countedTokens: number | null;
 };
 
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
   const { sessionId } = job;
-  const { callId, request, purpose, shortened, provider, cost, price } = call;
+  const { callId, request, purpose, shortened, provider, cost, price, countedTokens } = call;
   return database.asTenant(job.tenantId, async (tx) => {
     // A takeover is ordered before this transaction, or sees its row.
     await requireLease(tx, job);
@@ -43,8 +45,9 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     const requestHash = await saveBlob(tx, body);
     await tx.query(
       `insert into model_calls
-         (tenant_id, id, session_id, job_id, model, purpose, request_hash, shortened)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+         (tenant_id, id, session_id, job_id, model, purpose, request_hash, shortened,
+          counted_tokens)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
       [
         tx.tenantId,
         callId,
@@ -54,6 +57,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
         purpose,
         requestHash,
         JSON.stringify(shortened),
+        countedTokens,
       ],
     );
     return held;

@@ -3,7 +3,6 @@ import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { isRecorded, parseModelId } from '../models/model-id.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
-import { countInput, loadTokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
@@ -15,6 +14,7 @@ import type { Assembled } from './assemble.ts';
 import { beginCall } from './begin-call.ts';
 import type { Fitted } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
+import { loadMeasure } from './measure-request.ts';
 
 /**
  * A call that may leave: its row is written and its worst case is set aside. The request may ask
@@ -46,7 +46,9 @@ export async function reserve(
   const price = await findPrice(request.model, config);
   const window = await findWindow(request.model, config);
   const isExact = price?.source !== 'local' || window.windowTokens !== null;
-  const inputTokens = await measureInput(request, isExact);
+  const measure = isExact ? await loadMeasure(database, job.tenantId, request.model) : null;
+  const inputTokens = measure ? measure.countRequest(request) : guessTokens(request);
+  const countedTokens = measure?.countPlainly(request) ?? null;
   const callId = newId();
   const provider = parseModelId(request.model).provider;
   const isReplay = isRecorded(request.model);
@@ -56,7 +58,7 @@ export async function reserve(
     const worst = worstCase(price, inputTokens, most);
     // A recorded answer was paid for in its own run, in tokens too.
     const cost = isReplay ? { ...worst, tokens: 0, inputTokens: 0 } : worst;
-    const call = { callId, request, purpose, shortened, provider, cost, price };
+    const call = { callId, request, purpose, shortened, provider, cost, price, countedTokens };
     const held = await beginCall(database, job, call);
     if (held.outcome === 'held') {
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
@@ -83,12 +85,11 @@ export async function reserve(
   }
 }
 
-/** Input as the model counts it. What costs nothing is not worth loading a tokenizer for. */
-async function measureInput(request: ModelRequest, isExact: boolean): Promise<number> {
-  if (isExact) return countInput(await loadTokenCounter(), request);
-  const texts = [request.system, ...request.messages.map(({ content }) => content)];
-  const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
-  return Math.ceil([...texts, schema].reduce((sum, text) => sum + text.length, 0) / 3);
+/** What costs nothing and has no window is not worth loading a tokenizer for. */
+function guessTokens({ system, messages, schema, continues }: ModelRequest): number {
+  const texts = [system, ...messages.map(({ content }) => content)];
+  const shape = schema && !continues ? JSON.stringify(schema.schema) : '';
+  return Math.ceil([...texts, shape].reduce((sum, text) => sum + text.length, 0) / 3);
 }
 
 /** Short answers are a last resort; a little less than the most is better than waiting. */

@@ -5,6 +5,8 @@ import type { ModelRequest } from './types.ts';
 /** Counts tokens as a model would. */
 export type TokenCounter = {
   count(model: string, text: string): number;
+  /** By the tokenizer alone, without the safety for models of others. */
+  countPlain(text: string): number;
   /** System instruction and messages with what each message costs in framing. */
   countRequest(request: ModelRequest): number;
 };
@@ -15,6 +17,9 @@ export type TokenCounter = {
  */
 const SAFETY: Readonly<Record<string, number>> = { openai: 1, offline: 1, google: 1.15 };
 const ANTHROPIC_SAFETY = 1.35;
+/** OpenAI's models up to GPT-4 have an older tokenizer, which makes up to a tenth more of a text. */
+const OLDER = /^openai\/(?:gpt-4(?![o.])|gpt-3\.5)/;
+const OLDER_SAFETY = 1.1;
 const OTHER_SAFETY = 1.2;
 const FRAME_TOKENS = 4;
 const MOST_CACHED = 20_000;
@@ -60,6 +65,7 @@ export function createTokenCounter(countPlain: (text: string) => number): TokenC
     Math.ceil(countCached(text) * safetyOf(model));
   return {
     count,
+    countPlain: countCached,
     countRequest: ({ model, system, messages }) =>
       [system, ...messages.map((message) => message.content)].reduce(
         (sum, text) => sum + count(model, text) + FRAME_TOKENS,
@@ -68,10 +74,17 @@ export function createTokenCounter(countPlain: (text: string) => number): TokenC
   };
 }
 
-/** Everything that a request sends: its texts and, where the provider gets one, its schema. */
-export function countInput(counter: TokenCounter, request: ModelRequest): number {
-  const schema = request.schema && !request.continues ? JSON.stringify(request.schema.schema) : '';
-  return counter.countRequest(request) + counter.count(request.model, schema);
+/**
+ * Everything that a request sends, by the tokenizer alone: its texts with the framing of messages
+ * and, where the provider gets one, its schema.
+ */
+export function countPlainly(
+  counter: TokenCounter,
+  { system, messages, schema, continues }: ModelRequest,
+): number {
+  const texts = [system, ...messages.map(({ content }) => content)];
+  const shape = schema && !continues ? counter.countPlain(JSON.stringify(schema.schema)) : 0;
+  return texts.reduce((sum, text) => sum + counter.countPlain(text) + FRAME_TOKENS, shape);
 }
 
 function countSliced(text: string, countPlain: (text: string) => number): number {
@@ -85,8 +98,10 @@ function countSliced(text: string, countPlain: (text: string) => number): number
   return total + countPlain(text.slice(from));
 }
 
-function safetyOf(model: string): number {
+/** What the tokenizer's count is multiplied by where no call has shown how a model counts. */
+export function safetyOf(model: string): number {
   if (model.includes('claude')) return ANTHROPIC_SAFETY;
+  if (OLDER.test(model)) return OLDER_SAFETY;
   const { provider } = parseModelId(model);
   return (Object.hasOwn(SAFETY, provider) ? SAFETY[provider] : undefined) ?? OTHER_SAFETY;
 }

@@ -186,6 +186,7 @@ model_calls.finished_at timestamp with time zone
 model_calls.origin text not null default 'model'::text
 model_calls.recorded_cost_micros bigint
 model_calls.shortened json not null default '[]'::json
+model_calls.counted_tokens integer
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -372,6 +373,7 @@ memory_vectors memory_vectors_dimensions_check CHECK ((dimensions > 0))
 memory_vectors memory_vectors_pkey PRIMARY KEY (tenant_id, digest, model)
 memory_vectors memory_vectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 memory_vectors memory_vectors_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+model_calls model_calls_counted_tokens_check CHECK ((counted_tokens >= 0))
 model_calls model_calls_origin_check CHECK ((origin = ANY (ARRAY['model'::text, 'recording'::text, 'offline'::text])))
 model_calls model_calls_pkey PRIMARY KEY (tenant_id, id)
 model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::text, 'continuation'::text, 'repair'::text, 'compression'::text, 'embedding'::text])))

@@ -1,0 +1,102 @@
+import type { Part } from '../context/fit-parts.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
+import type { JobInput } from '../generation/job-input.ts';
+import type { ModelRequest } from '../models/types.ts';
+import type { Assembled } from './assemble.ts';
+
+/** A text of the request that may be shortened. */
+export type Candidate = {
+  readonly id: string;
+  readonly label: string;
+  readonly text: string;
+  /** What a document counts in the recipe; it is worth this times what it says on the prompt. */
+  readonly relevance?: number;
+  /** What a turn of the conversation is worth. */
+  readonly worth?: number;
+};
+
+/** What is known of the documents among the candidates: Recall, or a forecast of it. */
+type Ranking = {
+  /** How much a text has to say on the prompt, from 0 to about 1. */
+  valueOf(text: string): number;
+  /** By text: how many of its tokens are among the most wanted that the room has a place for. */
+  deal(room: number): ReadonlyMap<string, number>;
+};
+
+/** Share of the room that is dealt to the most wanted parts; counts of joined parts differ a little. */
+const DEALT = 0.98;
+
+/** Names a document among the candidates; the same text under the same label is one. */
+export const documentId = ({ order, label }: JobInput): string => `document ${order}/${label}`;
+/** Names a part of the answer so far among the candidates. */
+export const turnId = (index: number): string => `turn ${String(index).padStart(4, '0')}`;
+
+/** Whether a document may be shortened; the plan of the stage and what people said may not. */
+export const isShortenable = ({ type }: JobInput): boolean =>
+  type === 'document' || type === 'contribution' || type === 'project_resource';
+
+/** Documents and resources; what a prompt is given twice under one label is one candidate. */
+export function findDocuments({ inputs, step }: Assembled): Candidate[] {
+  const found = inputs.filter(isShortenable).map((input) => ({
+    id: documentId(input),
+    label: input.label,
+    text: input.text,
+    relevance: step.inputs.find(({ name }) => name === input.name)?.relevance ?? 1,
+  }));
+  return [...new Map(found.map((one) => [one.id, one])).values()];
+}
+
+/**
+ * Of a long answer that goes on all parts but the first and the last two, of which the newest counts
+ * as much as a document that is half alike. An answer that is to be written again goes first.
+ */
+export function findTurns({ turn }: Assembled): Candidate[] {
+  if (turn === null) return [];
+  const turns = turn.written.map((text, index) => ({
+    id: turnId(index),
+    label: `part ${index + 1} of the answer so far`,
+    text,
+    worth: turn.kind === 'repair' ? 0 : index / turn.written.length / 2,
+  }));
+  return turn.kind === 'repair' ? turns : turns.slice(1, -2);
+}
+
+/** What the loop needs to know of each candidate. */
+export function toParts(
+  candidates: readonly Candidate[],
+  ranking: Ranking,
+  count: (text: string) => number,
+  { total, room }: { readonly total: number; readonly room: number },
+): Part[] {
+  const sizes = candidates.map(({ text }) => count(text));
+  const fixed = total - sizes.reduce((sum, size) => sum + size, 0);
+  const dealt = ranking.deal(Math.max(0, room - fixed) * DEALT);
+  const alike = Map.groupBy(candidates, ({ text }) => text);
+  return candidates.map(({ id, text, relevance = 0, worth }, at) => ({
+    id,
+    tokens: sizes[at] ?? 0,
+    value: worth ?? relevance * ranking.valueOf(text),
+    // Documents with the same text share what was dealt to it.
+    wanted:
+      worth === undefined ? Math.floor((dealt.get(text) ?? 0) / (alike.get(text)?.length ?? 1)) : 0,
+  }));
+}
+
+/** The request with other texts in place of the candidates that were shortened. */
+export function replaceTexts(
+  assembled: Assembled,
+  texts: ReadonlyMap<string, string>,
+): ModelRequest {
+  const { turn } = assembled;
+  return assembleRequest({
+    ...assembled,
+    inputs: assembled.inputs.map((input) => ({
+      ...input,
+      text: texts.get(documentId(input)) ?? input.text,
+    })),
+    turn: turn && {
+      ...turn,
+      written: turn.written.map((text, index) => texts.get(turnId(index)) ?? text),
+    },
+  });
+}

@@ -1,0 +1,182 @@
+import { fitParts } from '../context/fit-parts.ts';
+import { forecast } from '../context/forecast.ts';
+import { digestOf, readVectors } from '../context/memory.ts';
+import { roomForRequest } from '../context/room.ts';
+import { findEmbedder } from '../context/sentence-embedder.ts';
+import type { Database } from '../db/database.ts';
+import { compareInputs } from '../generation/assemble-request.ts';
+import type { Job } from '../jobs/types.ts';
+import { findWindow, type ModelWindow } from '../models/windows.ts';
+import { type Assembled, assemble } from './assemble.ts';
+import {
+  documentId,
+  findDocuments,
+  findTurns,
+  isShortenable,
+  toParts,
+  turnId,
+} from './context-parts.ts';
+import { promptOf } from './fit.ts';
+import type { HandlerDeps } from './handler-deps.ts';
+import { type Loaded, load } from './load.ts';
+import { type Counting, loadMeasure, type Measure } from './measure-request.ts';
+
+/** One part of a request, in the order in which the model reads it. */
+type ContextPart = {
+  readonly kind: 'instructions' | 'request' | 'document' | 'stage' | 'task' | 'turn' | 'framing';
+  readonly label: string;
+  readonly tokens: number;
+  /** Null for what is never shortened. */
+  readonly value: number | null;
+  /** From 1: when it is shortened. Null for what is never shortened. */
+  readonly order: number | null;
+  /** About how many tokens would be left of it; as many as it has where nothing has to go. */
+  readonly after: number;
+};
+
+/** What a request is made of, and what would be shortened for it to fit. */
+export type ContextPlan = {
+  readonly stage: string;
+  readonly document: string;
+  readonly lane: number;
+  readonly model: string;
+  readonly window: ModelWindow;
+  /** Tokens that the request may have beside its answer; null where the window is unknown. */
+  readonly room: number | null;
+  readonly tokens: number;
+  /** About how many it would have when it is sent. */
+  readonly after: number;
+  readonly fits: 'whole' | 'shortened' | 'never';
+  readonly counting: Counting;
+  readonly parts: readonly ContextPart[];
+  readonly embedding: {
+    readonly model: string;
+    /** Texts that were not embedded before; 0 where nothing has to be shortened. */
+    readonly texts: number;
+    readonly tokens: number;
+    readonly costUsd: number;
+  };
+};
+
+/**
+ * Plans the next request of a job without sending it, storing anything or embedding a text: documents
+ * are ranked by their words alone. For a job that is over it is the request that it began with.
+ */
+export async function planContext(
+  deps: Pick<HandlerDeps, 'database' | 'config' | 'embedder'>,
+  job: Job,
+  isOver: boolean,
+): Promise<ContextPlan> {
+  const { database, config } = deps;
+  const loaded = await load(database, job);
+  const assembled = assemble(isOver ? fromStart(loaded) : loaded);
+  const { request, planned, session } = assembled;
+  const window = await findWindow(request.model, config);
+  const measure = await loadMeasure(database, job.tenantId, request.model);
+  const { method, factor, errorShare, calls } = measure;
+  const room = roomForRequest(window);
+  const tokens = measure.countRequest(request);
+  const { targets, values, order, pieces } = await foresee(assembled, measure, { room, tokens });
+  const parts = listParts(assembled, measure, tokens).map(({ id, ...part }): ContextPart => {
+    const value = values.get(id) ?? null;
+    const after = targets.get(id) ?? part.tokens;
+    return { ...part, value, order: order.get(id) ?? null, after };
+  });
+  const after = parts.reduce((sum, part) => sum + part.after, 0);
+  const isTooLong = room !== null && tokens > room;
+  const lane = session.lanes.find(({ id }) => id === planned.laneId)?.ordinal ?? 0;
+  return {
+    stage: planned.stage,
+    document: planned.documentKey,
+    lane,
+    model: request.model,
+    window,
+    room,
+    tokens,
+    after,
+    fits: !isTooLong ? 'whole' : after <= room ? 'shortened' : 'never',
+    counting: { method, factor, errorShare, calls },
+    parts,
+    embedding: await weighEmbedding(deps, job, isTooLong ? pieces : [], measure),
+  };
+}
+
+const fromStart = (loaded: Loaded): Loaded => {
+  const nothing = { problems: null, soFar: '', written: [] };
+  return { ...loaded, chunks: [], turn: null, standing: { ...loaded.standing, ...nothing } };
+};
+
+/** Which candidates the loop would shorten, in its order, to how many tokens. */
+async function foresee(
+  assembled: Assembled,
+  { count }: Measure,
+  { room, tokens }: { readonly room: number | null; readonly tokens: number },
+) {
+  const documents = findDocuments(assembled);
+  const candidates = [...documents, ...findTurns(assembled)];
+  const texts = documents.map(({ text }) => text);
+  const ranking = await forecast(promptOf(assembled.request), texts, count);
+  const bound = { total: tokens, room: room ?? tokens };
+  const parts = toParts(candidates, ranking, count, bound);
+  const { tried } = await fitParts({ parts, ...bound, shorten: async (_, target) => target });
+  const ordered = parts.toSorted((a, b) => a.value - b.value || (a.id < b.id ? -1 : 1));
+  return {
+    targets: new Map(tried.map(({ id, after }) => [id, after])),
+    values: new Map(parts.map(({ id, value }) => [id, value])),
+    order: new Map(ordered.map(({ id }, at) => [id, at + 1])),
+    pieces: ranking.pieces,
+  };
+}
+
+type ListedPart = Pick<ContextPart, 'kind' | 'label' | 'tokens'> & { readonly id: string };
+
+/** The parts of a request in its order; their tokens add up to it. */
+function listParts(assembled: Assembled, { count }: Measure, tokens: number): ListedPart[] {
+  const { request, inputs, turn } = assembled;
+  const shared = request.messages.slice(0, request.cacheablePrefixCount ?? 0);
+  const list = (
+    kind: ContextPart['kind'],
+    label: string,
+    text: string,
+    id = label,
+  ): ListedPart => ({
+    id,
+    kind,
+    label,
+    tokens: count(text),
+  });
+  const shown = inputs.filter(({ type }) => type !== 'seed_prompt').toSorted(compareInputs);
+  const documents = new Map(
+    shown.map((input) => {
+      const id = isShortenable(input) ? documentId(input) : `fixed ${documentId(input)}`;
+      return [id, list('document', input.label, input.text, id)] as const;
+    }),
+  );
+  const [first, ...others] = shared.filter(({ content }) => !content.startsWith('# Documents'));
+  const listed = [
+    list('instructions', 'instructions', request.system),
+    ...(first ? [list('request', 'request', first.content)] : []),
+    ...documents.values(),
+    ...others.map(({ content }) => list('stage', 'stage', content)),
+    list('task', 'task', promptOf(request)),
+    ...(turn?.written ?? []).map((text, at) =>
+      list('turn', `part ${at + 1} of the answer so far`, text, turnId(at)),
+    ),
+  ];
+  const rest = tokens - listed.reduce((sum, part) => sum + part.tokens, 0);
+  return [...listed, { id: '', kind: 'framing', label: 'framing and schema', tokens: rest }];
+}
+
+/** What has to be embedded first. An embedder that runs in this process costs nothing. */
+async function weighEmbedding(
+  { database, embedder = findEmbedder() }: { database: Database } & Pick<HandlerDeps, 'embedder'>,
+  { tenantId }: Job,
+  pieces: readonly string[],
+  { count }: Measure,
+): Promise<ContextPlan['embedding']> {
+  const digests = pieces.map((text) => digestOf(text));
+  const known = await database.asTenant(tenantId, (tx) => readVectors(tx, embedder, digests));
+  const missing = pieces.filter((_, at) => !known.has(digests[at] ?? ''));
+  const tokens = missing.reduce((sum, text) => sum + count(text), 0);
+  return { model: embedder.model, texts: missing.length, tokens, costUsd: 0 };
+}
