@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { startAuthorServer } from './author-server.ts';
 import { blocksOf, commandsOf, splitWords } from './docs-blocks.ts';
 import { type Ended, type Place, runDialectic } from './run-dialectic.ts';
-import { afterTheFile, emptyDirectory, emptyStore, temporaryFolder } from './stores.ts';
+import { afterTheFile, emptyDatabase, emptyDirectory, temporaryFolder } from './stores.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -43,6 +43,13 @@ const DEMO = 'dialectic demo ';
 const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5'];
 const BRIEF = 'Should the library open on Sundays? Two staff, 9,000 euros a year.\n';
 
+/** Commands open a database of the shared server in a third of the time of an embedded store. */
+async function emptyPlace(path: string): Promise<Record<string, string>> {
+  const isEmbedded = LONG_PAGES.includes(path) && path !== 'docs/workers.md';
+  if (isEmbedded) return { DATABASE_URL: '', DIALECTIC_DATA: await emptyDirectory() };
+  return { DATABASE_URL: await emptyDatabase() };
+}
+
 /** The folder of a new user with a brief, keys and an empty store; providers are on loopback. */
 async function settle(path: string): Promise<Required<Place>> {
   const [cwd, home] = [await temporaryFolder(), await temporaryFolder()];
@@ -59,10 +66,8 @@ async function settle(path: string): Promise<Required<Place>> {
   const command = `exec '${process.execPath}' '${join(root, 'src/cli/main.ts')}' "$@"`;
   await writeFile(join(home, 'bin/dialectic'), `#!/bin/sh\n${command}\n`);
   await chmod(join(home, 'bin/dialectic'), 0o755);
-  const store = path === 'docs/workers.md' ? await emptyStore('server') : null;
   const env = {
-    DATABASE_URL: store !== null && 'databaseUrl' in store ? store.databaseUrl : '',
-    DIALECTIC_DATA: await emptyDirectory(),
+    ...(await emptyPlace(path)),
     OPENAI_API_KEY: 'sk-not-a-real-key',
     ANTHROPIC_API_KEY: 'sk-not-a-real-key',
     XDG_CONFIG_HOME: home,

@@ -1,7 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withWorker } from '../../test/engine.ts';
 import { shipped } from '../../test/session/trivial.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import { newTenant, openTestStore } from '../../test/stores.ts';
 import type { Database } from '../db/database.ts';
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { readModelsConfig } from '../models/config.ts';
@@ -47,10 +47,10 @@ async function finish(database: Database, tenantId: string) {
   return read();
 }
 
-describeOnBoth('the estimate of a new run', (kind) => {
+describe('the estimate of a new run', () => {
   let database: Database;
   beforeAll(async () => {
-    database = await openTestStore(kind);
+    database = await openTestStore('server');
   });
 
   test('learns from finished runs of the same tenant alone', { timeout: 120_000 }, async () => {

@@ -6,9 +6,9 @@ import { startScript } from './processes.ts';
 
 const isOpen = (line: string): boolean => line === 'open';
 
-test('6 second openers are refused by name, and the holder loses nothing', async () => {
+test('4 second openers are refused by name, and the holder loses nothing', async () => {
   const { dataDirectory } = (await emptyStore('embedded')) as { dataDirectory: string };
-  await refuseSecondOpeners(dataDirectory, 6);
+  await refuseSecondOpeners(dataDirectory, 4);
 });
 
 test('three that open at the same time: exactly one gets the directory', async () => {

@@ -10,7 +10,7 @@ import { processToFiles } from '../../src/recipe/serialise.ts';
 import { type Answer, type Asked, startScriptedServer } from '../generation/scripted-server.ts';
 import { GOOD_CHECKLIST, GOOD_FRAME, workPlan } from '../generation/work-plan.ts';
 import { type Ended, runDialectic } from '../run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { emptyDatabase, temporaryFolder } from '../stores.ts';
 import { labelOf, roleOf, singleFiles, verdict } from './verdicts.ts';
 
 const BRIEF = 'A web shop for a bakery, within 900 euros.';
@@ -20,11 +20,11 @@ const SINGLE = 'One voice';
 
 let folder: string;
 let recipe: string;
-let data: string;
+let databaseUrl: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   recipe = join(folder, 'recipe');
-  data = await emptyDirectory();
+  databaseUrl = await emptyDatabase();
   const results = [{ stage: 'work', documentKey: 'checklist', folder: null }];
   await writeTextFolder(recipe, processToFiles({ ...workPlan(), results }));
   await writeFile(join(folder, 'brief.md'), BRIEF);
@@ -38,9 +38,9 @@ const NAMES = ['debater', 'writer', 'judge', 'first-is-best'];
 /** Runs the verb as a user would, against a server that plays a script. */
 async function evaluate(script: (asked: Asked) => Answer, parameters: readonly string[]) {
   const server = await startScriptedServer(script, undefined, NAMES);
-  const all = ['eval', 'brief.md', '-p', recipe, '--data', data, ...parameters];
+  const all = ['eval', 'brief.md', '-p', recipe, ...parameters];
   try {
-    const env = { DIALECTIC_BASE_URL: server.url };
+    const env = { DATABASE_URL: databaseUrl, DIALECTIC_BASE_URL: server.url };
     return { ...(await runDialectic(all, { cwd: folder, env })), served: server.served };
   } finally {
     await server.stop();

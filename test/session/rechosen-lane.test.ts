@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
@@ -12,7 +12,7 @@ import { resumeRun } from '../../src/session/resume.ts';
 import { startRun } from '../../src/session/start.ts';
 import { withWorker } from '../engine.ts';
 import { stage, step } from '../recipes/build.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { newTenant, openTestStore } from '../stores.ts';
 import { shipped } from './trivial.ts';
 
 const write = (inStage: string, key: string, ...inputs: string[]) =>
@@ -37,11 +37,11 @@ const process = {
 const MODELS = ['offline/builder', 'offline/skeptic'];
 const nameOf = (lane: number): string => MODELS[lane - 1]!.replace('/', '-');
 
-describeOnBoth('a lane that a person chooses after the end', (kind) => {
+describe('a lane that a person chooses after the end', () => {
   let database: Database;
   let tenantId: string;
   beforeAll(async () => {
-    database = await openTestStore(kind);
+    database = await openTestStore('server');
     ({ tenantId } = await newTenant(database));
   });
   const read = (sessionId: string) =>

@@ -1,18 +1,18 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { approveStage, iterateSession } from '../../src/session/advance.ts';
 import { readSessionEvents } from '../../src/session/events.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
 import { resumeRun } from '../../src/session/resume.ts';
 import { startRun } from '../../src/session/start.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { newTenant, openTestStore } from '../stores.ts';
 import { runUntil, shipped, writeTrivially } from './trivial.ts';
 
 const process = shipped('decision-memo');
 
-describeOnBoth('a run that is to stop after a stage', (kind) => {
+describe('a run that is to stop after a stage', () => {
   test('rests there with its reason, and resume goes on stage by stage to the end', async () => {
-    const database = await openTestStore(kind);
+    const database = await openTestStore('server');
     const { tenantId } = await newTenant(database);
     const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
     const { sessionId } = await database.asTenant(tenantId, (tx) =>
@@ -92,7 +92,7 @@ describeOnBoth('a run that is to stop after a stage', (kind) => {
   }, 120_000);
 
   test('may have another pass up to the same stage', async () => {
-    const database = await openTestStore(kind);
+    const database = await openTestStore('server');
     const { tenantId } = await newTenant(database);
     const run = { name: 'P', brief: 'Decide.', process, models: ['x/a'] };
     const { sessionId } = await database.asTenant(tenantId, (tx) =>
