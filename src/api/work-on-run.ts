@@ -2,6 +2,7 @@ import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
 import { Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
+import { readSessionEvents } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { takeFolder, updateFolder } from '../session/write-folder.ts';
@@ -70,22 +71,54 @@ export async function* workOnRun(
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
+  let cursor = after ?? null;
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    if (isLeft) return worker.stop(STOP_MS);
+    // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
+    const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
+    return worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience));
+  };
   try {
     for await (const event of followRun(store, sessionId, { after, signal })) {
+      if (event.kind === 'caught-up') cursor = event.cursor;
       yield event;
       if (folder) yield* await folder.hear(event);
     }
     isLeft = signal.aborted && !finishCalls;
-    if (!isLeft && worker.running > 0) yield { kind: 'calls-finishing', calls: worker.running };
+    if (!isLeft && worker.running > 0) {
+      yield { kind: 'calls-finishing', calls: worker.running };
+      const ended = new AbortController();
+      stopping = stop().finally(() => ended.abort());
+      for await (const event of followRun(store, sessionId, {
+        after: cursor,
+        signal: ended.signal,
+      })) {
+        if (event.kind === 'caught-up') cursor = event.cursor;
+        yield event;
+      }
+    }
   } catch (thrown) {
     isLeft = false;
     throw thrown;
   } finally {
-    // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
-    const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
-    await (isLeft
-      ? worker.stop(STOP_MS)
-      : worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience)));
+    await (stopping ?? stop());
   }
+  yield* readRest(store, sessionId, cursor);
   yield { kind: 'run-rested', result: await update() };
+}
+
+/** What the log says of the end: calls that were finished or cut off, and jobs that were handed back. */
+async function* readRest(
+  { database, tenantId }: Store,
+  sessionId: string,
+  cursor: string | null,
+): AsyncGenerator<RunEvent, void, void> {
+  let [after, isLast] = [cursor, false];
+  while (!isLast) {
+    const page = await readSessionEvents(database, { tenantId, sessionId, after });
+    yield* page.events;
+    if (page.cursor !== cursor) yield { kind: 'caught-up', cursor: page.cursor };
+    ({ cursor: after, isLast } = page);
+  }
 }

@@ -57,11 +57,11 @@ function drive(
     let seen: string | null = null;
     const stops = { signal: stop.signal, finishCalls: true, cutOff: cut.signal };
     const events = noteCursor(work(stops), (cursor) => {
-      seen = cursor;
+      // What is read after Ctrl-C happened to the calls that were under way then.
+      if (!stop.signal.aborted) seen = cursor;
     });
     try {
-      const shown = showRun(dialectic, sessionId, events);
-      const result = await Promise.race([shown, untilCut(cut.signal)]);
+      const result = await showRun(dialectic, sessionId, endWith(events, untilCut(cut.signal)));
       const isLeft = stop.signal.aborted && (result?.status ?? 'running') === 'running';
       if (isLeft && !result?.gates.length)
         throw await leaveRun(dialectic, sessionId, seen, terminal);
@@ -80,6 +80,18 @@ async function* noteCursor(
   for await (const event of events) {
     if (event.kind === 'caught-up') note(event.cursor);
     yield event;
+  }
+}
+
+/** The events until the promise resolves, whether or not another one is waited for. */
+async function* endWith<Event>(
+  events: AsyncGenerator<Event, void, void>,
+  end: Promise<undefined>,
+): AsyncGenerator<Event, void, void> {
+  for (;;) {
+    const next = await Promise.race([events.next(), end]);
+    if (next === undefined || next.done) return;
+    yield next.value;
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { tellCounts } from '../session/counts.ts';
 import type { SessionEvent } from '../session/event-types.ts';
 import { countNoun } from '../text/count-noun.ts';
 import type { Terminal } from './ask-questions.ts';
 import { agree } from './confirm.ts';
+import { showPath } from './plan-folder.ts';
 
 /** What became of the calls that were under way when a run was left. */
 type LeftCalls = {
@@ -25,8 +27,10 @@ export async function leaveRun(
   terminal: Terminal | null,
 ): Promise<DialecticError> {
   const left = countCalls(await readRest(dialectic, session, seen));
-  const { workers } = await dialectic.find(session);
-  const told = `Stopped here.${describeCalls(left)}`;
+  const { workers, folder, iteration, ...counts } = await dialectic.find(session);
+  const place = folder === null ? '' : `, in ${showPath(folder)}`;
+  const saved = ` Saved so far: ${tellCounts(counts, iteration)}${place}.`;
+  const told = `Stopped here.${describeCalls(left)}${saved}`;
   const details = { session, workers, ...left };
   const stopped = (message: string): DialecticError =>
     new DialecticError('run_stopped', `${told} ${message}`, { details });

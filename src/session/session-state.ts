@@ -34,6 +34,8 @@ export type SessionState = {
   /** Why it is paused; empty while it is not. */
   readonly gates: ReadonlySet<string>;
   readonly iteration: number;
+  /** When this pass began, by the database's clock; null before the first one. */
+  readonly startedAt: string | null;
   readonly jobs: ReadonlyMap<string, JobState>;
   /** By `pass/stage`, and for the step of a lane by `pass/stage/step/lane`. */
   readonly progress: ReadonlyMap<string, Progress>;
@@ -62,6 +64,7 @@ export const NO_EVENTS: SessionState = {
   status: 'draft',
   gates: new Set(),
   iteration: 1,
+  startedAt: null,
   jobs: new Map(),
   progress: new Map(),
   calls: new Map(),
@@ -99,8 +102,9 @@ function reduceOne(state: SessionState, event: SessionEvent, maps: Maps): Sessio
     case 'session-created':
       return { ...state, status: 'draft' };
     case 'session-started':
-    case 'session-retried':
     case 'session-continued':
+      return { ...state, status: 'running', iteration: event.iteration, startedAt: event.at };
+    case 'session-retried':
       return { ...state, status: 'running', iteration: event.iteration };
     case 'session-completed':
     case 'session-cancelled':

@@ -4,6 +4,7 @@ import { leaveRun } from '../../src/cli/leave-run.ts';
 import { type Dialectic, openDialectic, type WorkEvent } from '../../src/index.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
+import { NO_EVENTS, reduceSession } from '../../src/session/session-state.ts';
 import { type Pace, startScriptedServer } from '../generation/scripted-server.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { describeOnBoth, emptyStore, temporaryFolder } from '../stores.ts';
@@ -55,9 +56,11 @@ describeOnBoth('a run that is left', (kind) => {
     expect(await standing()).toBe('stopped');
     const stop = new AbortController();
     const kinds: WorkEvent['kind'][] = [];
+    let state = NO_EVENTS;
     const working = (async () => {
       for await (const event of own.work(session, { signal: stop.signal, finishCalls: true })) {
         kinds.push(event.kind);
+        if ('at' in event) state = reduceSession(state, [event]);
         if (event.kind === 'calls-finishing') pace.isHeld = () => false;
       }
     })();
@@ -65,13 +68,21 @@ describeOnBoth('a run that is left', (kind) => {
     expect(await standing()).toBe('running');
     stop.abort();
     await working;
-    expect(kinds.slice(-2)).toEqual(['calls-finishing', 'run-rested']);
+    // What becomes of the call is told before the end: the last screen shows none in flight.
+    const end = kinds.slice(kinds.indexOf('calls-finishing'));
+    expect(end).toContain('call-ended');
+    expect(end.slice(-2)).toEqual(['caught-up', 'run-rested']);
+    const jobs = [...state.jobs.values()].map(({ status }) => status);
+    expect(jobs).toContain('completed');
+    expect(jobs).not.toContain('processing');
     expect(server.served.length).toBe(1);
     expect((await own.result(session)).documents.map(({ key }) => key)).toEqual(['first']);
     expect(await standing()).toBe('stopped');
     const error = await leaveRun(own, session, null, null);
     expect(error).toMatchObject({ code: 'run_stopped', details: { finished: 1, cut: 0 } });
-    expect(error.message).toMatch(/^Stopped here\. 1 call under way was finished, .*resume/);
+    expect(error.message).toMatch(
+      /^Stopped here\. 1 call under way was finished, .* Saved so far: 1 call, 0 documents\. .*resume/,
+    );
     await close();
   }, 60_000);
 

@@ -191,7 +191,7 @@ test('Ctrl-C starts nothing new, twice cuts off, and resume repeats no finished 
       const error = errorOf({ code, stderr, stdout: '' });
       expect(error.code).toBe('run_stopped');
       expect(error.message).toMatch(
-        /^Stopped here\. 1 call was cut off, and the text kept, at an unknown price\. Go on with: /,
+        /^Stopped here\. 1 call was cut off, and the text kept, at an unknown price\. Saved so far: /,
       );
       const listed = await dialectic(url, 'list', '--data', data);
       expect(JSON.parse(listed.stdout)).toMatchObject([{ standing: 'stopped', workers: 0 }]);

@@ -14,7 +14,7 @@ export type RunFacts = {
   readonly budgetMicros: number | null;
   readonly budgetTokens: number | null;
   readonly gates: readonly string[];
-  /** Since this process looks on. */
+  /** Since the pass began, whichever process looks on. */
   readonly seconds: number;
   /** Null while too little is known. */
   readonly secondsLeft: number | null;

@@ -49,7 +49,6 @@ export class Screen {
   readonly #output: Output;
   readonly #window: Window | null;
   readonly #expected: ReadonlyMap<string, number>;
-  readonly #startedMs = elapsedMs();
   /** Seconds pass between two events, too. */
   readonly #timer = every(TICK_MS, () => this.#tick());
   #state: SessionState = NO_EVENTS;
@@ -125,7 +124,7 @@ export class Screen {
   }
 
   #facts({ done, total }: RunView): RunFacts {
-    const { iteration, tokens, costMicros, unpriced, gates } = this.#state;
+    const { iteration, startedAt, tokens, costMicros, unpriced, gates } = this.#state;
     const nowMs = elapsedMs();
     this.#pace = keepPace(this.#pace, { iteration, done }, nowMs);
     return {
@@ -136,7 +135,7 @@ export class Screen {
       gates: [...gates],
       now: now(),
       participants: this.#session.lanes.map(({ ordinal, model }) => `${ordinal} ${model}`),
-      seconds: (nowMs - this.#startedMs) / 1000,
+      seconds: startedAt === null ? 0 : (now().getTime() - Date.parse(startedAt)) / 1000,
       secondsLeft: secondsLeft(this.#pace, { done, total }, nowMs),
     };
   }
