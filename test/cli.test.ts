@@ -61,7 +61,7 @@ test('run, list, show, choose and export go together', async () => {
   expect(result.documents.length).toBe(10);
   const readme = await readFile(join(out, 'project_readme.md'), 'utf8');
   expect(readme).toMatch(
-    /^# What was decided\n\n- \S[^]*## Read on[^]*In all: 10 calls, 8 documents\./,
+    /^# What was decided\n\n- \S[^]*## Read first[^]*In all: 10 calls, 8 documents\./,
   );
   for (const { path, dataPath } of result.documents) {
     if (path) expect(existsSync(path), path).toBe(true);

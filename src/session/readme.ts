@@ -5,6 +5,7 @@ import { safeInline } from '../text/markdown-text.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import { type Counts, tellCounts } from './counts.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
+import { titleOf } from './export-results.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
 import type { Outcome } from './outcome.ts';
@@ -73,15 +74,16 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
     ...openWithDecision(session, made),
     ...missingSection(session, made.missing),
     ...howToGoOn(session, made),
-    '## Read on',
-    '',
-    ...results.map((one) => link(one, '')),
-    ...(made.folder.workItems > 0 ? ['- [Pending/](Pending/): the work items, a file each'] : []),
-    ...(made.rows.length === 0 ? ['Nothing has been written yet.'] : []),
-    `- [Every document of the debate](${encodeURI(made.folder.contents)})`,
-    '',
+    ...(results.length > 0
+      ? ['## Read first', '', ...results.map((one) => link(session, one, '')), '']
+      : []),
     ...listUnder('## Not agreed on', made.outcome.disagreements),
     ...describeQuestions(session, made.questions),
+    '## In this folder',
+    '',
+    ...(made.folder.workItems > 0 ? ['- [Pending/](Pending/): the work items, a file each'] : []),
+    `- [The whole debate](${encodeURI(made.folder.contents)}): every document so far`,
+    '',
     ...origin(session, made),
   ];
 }
@@ -156,7 +158,10 @@ function tellCost({ lanes }: SessionView, documents: readonly ExportedDocument[]
   const costs = documents.map(({ costUsd }) => costUsd);
   const now = `The documents cost ${add(costs)} to write`;
   const unknown = costs.includes(null) ? ', without those of unknown price' : '';
-  if (!lanes.some(isReplayed)) return `${now}${unknown}.`;
+  const isKnown = costs.some((cost) => cost !== null && cost > 0) || unknown === '';
+  if (!lanes.some(isReplayed)) {
+    return isKnown ? `${now}${unknown}.` : 'What the documents cost to write is unknown.';
+  }
   return `${tellRecordedCost(documents)} The replay cost ${add(costs)}${unknown}.`;
 }
 
@@ -177,7 +182,7 @@ export function writeContents(session: SessionView, made: SessionMade): string {
     const own = currentOf(session, made).filter((document) => document.stage === stage.key);
     const folder = `session_${session.id.slice(-12)}/`;
     const links = own.map(
-      (document) => link(document, folder) + countWords(session, made, document),
+      (document) => link(session, document, folder) + countWords(session, made, document),
     );
     if (own.length > 0)
       lines.push(`## ${safeInline(stage.name)}`, '', stage.description, '', ...links, '');
@@ -225,9 +230,11 @@ function listSessions(others: readonly SessionView[]): string[] {
 }
 
 /** A link from the page that lies in `folder`, a part of the path, or at the root. */
-const link = (document: ExportedDocument, folder: string): string =>
-  `- [${document.key.replaceAll('_', ' ')}](${encodeURI(document.path!.slice(folder.length))})` +
-  ` · lane ${document.lane.ordinal}`;
+function link(session: SessionView, document: ExportedDocument, folder: string): string {
+  const { stage, key: documentKey, path, lane } = document;
+  const title = safeInline(titleOf(session, { stage, documentKey }));
+  return `- [${title}](${encodeURI((path ?? '').slice(folder.length))}) · lane ${lane.ordinal}`;
+}
 
 /** How long a document became beside what was asked for. */
 function countWords(
