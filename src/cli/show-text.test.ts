@@ -78,3 +78,8 @@ test('a draft is left out once the document that takes its place is there', () =
   expect(text).toContain('(part_2)');
   expect(describeSession({ ...shown, view }, true).join('\n')).toContain('part_0@1');
 });
+
+test('a stage whose first calls are in flight has begun', () => {
+  const result = { ...shown.result, stage: 'later' };
+  expect(describeSession({ ...shown, result }, false)).toContain('later · begun');
+});

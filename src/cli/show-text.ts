@@ -43,7 +43,9 @@ function describeStage(shown: Shown, stage: Stage, all: boolean): string[] {
   const documents = shown.result.documents.filter((one) => one.stage === stage.key);
   const cost = shown.costs.byStage.find((one) => one.stage === stage.key);
   const name = withKey(stage.name, stage.key);
-  if (documents.length === 0 && !cost) return [`${name} · not begun`];
+  if (documents.length === 0 && !cost) {
+    return [`${name} · ${shown.result.stage === stage.key ? 'begun' : 'not begun'}`];
+  }
   const calls = cost?.calls ?? 0;
   const head = `${name} · ${countNoun(calls, 'call')} · ${describeCost(shown, cost?.usd ?? 0)}`;
   const current = documents.filter(({ iteration }) => iteration === shown.view.iteration);

@@ -64,6 +64,9 @@ test('what follows a bullet or a first column stays below it', () => {
     '      opens?',
   ]);
   expect(wrapLine('- one two three', 9)).toEqual(['- one two', '  three']);
+  const row = '  demo/readme.md  the very first page';
+  expect(wrapLine(row, 34)).toEqual(['  demo/readme.md  the very first', `${' '.repeat(18)}page`]);
+  expect(wrapLine(row, 20)).toEqual(['  demo/readme.md', '    the very first', '    page']);
 });
 
 test('tables and code are left as they are, and so is all that goes to no terminal', () => {

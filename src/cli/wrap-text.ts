@@ -34,7 +34,7 @@ const PLACE = /[a-z]+:\/\/\S+|(?<![^\s(`"'])(?:~|\.{1,2})?\/[^\s/]\S*(?: [^\s/]+
 const UNIT = new RegExp(`(?<command>${COMMAND})|(?<place>${PLACE})|\\S+`, 'gm');
 
 /** Spaces, a bullet or a first column: what follows it is kept in line below each other. */
-const HANGING = /^\s*(?:(?:[-*>✓✗↻!·]|\d+[.)]) +|\S{1,8} {2,})?/u;
+const HANGING = /^\s*(?:(?:[-*>✓✗↻!·]|\d+[.)]) +|\S+ {2,})?/u;
 
 /** Paragraphs of Markdown and of our own, each line of it wrapped; tables and code stay as they are. */
 export function wrapText(text: string, columns: number | undefined): string {
@@ -56,17 +56,21 @@ export function wrapText(text: string, columns: number | undefined): string {
  */
 export function wrapLine(line: string, columns: number): string[] {
   if (widthOf(line) <= columns) return [line];
-  const [start = ''] = HANGING.exec(line) ?? [];
-  const hang = ' '.repeat(widthOf(start) <= columns / 3 ? widthOf(start) : 0);
+  const [indent = ''] = /^\s*/.exec(line) ?? [];
+  const [column = ''] = HANGING.exec(line) ?? [];
+  // A first column that takes most of the window leaves too little room below the second.
+  const isWide = widthOf(column) > columns * 0.55;
+  const start = isWide ? indent : column;
+  const hang = ' '.repeat(widthOf(start) + (isWide ? 2 : 0));
   const lines: string[] = [];
-  let current = hang === '' ? '' : start;
+  let current = start;
   let isOpen = false;
   const end = (): void => {
     lines.push(current.trimEnd());
     current = hang;
     isOpen = false;
   };
-  for (const { text, gap, isCommand } of readUnits(hang === '' ? line : line.slice(start.length))) {
+  for (const { text, gap, isCommand } of readUnits(line.slice(start.length))) {
     const fits = widthOf(current) + (isOpen ? gap.length : 0) + widthOf(text) <= columns;
     if (isOpen && !fits) end();
     // The full stop behind a command that has a line of its own would be copied with it.

@@ -36,6 +36,8 @@ export type RunResult = {
   }[];
   /** The pass that it is in, or that was its last. */
   readonly iteration: number;
+  /** The stage that was opened last in this pass; null before the first one. */
+  readonly stage: string | null;
   /** Requests to models that have ended, in all passes: answered, failed or cut off. */
   readonly calls: number;
   /** How many of `documents` people can read: those with a path. */
@@ -105,6 +107,7 @@ export async function summarise(
     gates: session.gates,
     shortages: shortagesOf(session),
     iteration: session.iteration,
+    stage: session.status === 'draft' ? null : await lastStage(tx, session),
     calls: counts.calls,
     documentCount: counts.documents,
     documents: documents.map((document) => ({

@@ -134,12 +134,12 @@ test('what does not fit is counted', () => {
   ]);
 });
 
-test('unknown prices, token caps and pauses are said; without a pace no time is', () => {
+test('unknown prices, token caps and pauses are said; without a pace, or paused, no time left', () => {
   const unpriced = { ...facts, costMicros: 0, unpriced: 3, secondsLeft: null };
   expect(draw(200, 24, view, unpriced).at(-1)).toMatch(/tokens · price unknown · 48 s$/);
   const some = { ...facts, unpriced: 3, budgetTokens: 500_000, gates: ['budget'] };
   expect(draw(200, 24, view, some).at(-1)).toBe(
     '6 of about 40 calls · 2 in flight, 4 queued · paused (budget) · 120,345 of 500,000 tokens' +
-      ' · $0.0312 of $1.00 and 3 calls at unknown prices · 48 s, about 2 min 5 s left',
+      ' · $0.0312 of $1.00 and 3 calls at unknown prices · 48 s',
   );
 });

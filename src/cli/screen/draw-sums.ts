@@ -35,7 +35,8 @@ export function summarise(view: RunView, facts: RunFacts): string[] {
   const { done, total, made, calls, queued, iteration } = view;
   const { gates, seconds, secondsLeft } = facts;
   const pass = iteration > 1 ? `pass ${iteration}: ` : '';
-  const left = secondsLeft === null ? '' : `, about ${describeSeconds(secondsLeft)} left`;
+  const left =
+    secondsLeft === null || gates.length > 0 ? '' : `, about ${describeSeconds(secondsLeft)} left`;
   return [
     // Every answer that is not whole yet takes one more call at least.
     `${pass}${made} of about ${countNoun(made + total - done, 'call')}`,
