@@ -39,4 +39,14 @@ export type { SessionEvent } from './session/event-types.ts';
 export type { Question } from './session/questions.ts';
 export type { ReadDocument } from './session/read-document.ts';
 export type { RunResult } from './session/summary.ts';
+export {
+  auditCitations,
+  type CitationAudit,
+  type CitationDefect,
+} from './sources/audit-citations.ts';
+export { canonicalKey } from './sources/canonical-key.ts';
+export { type FindSource, formatFootnotes } from './sources/footnotes.ts';
+export { normaliseMarkers } from './sources/markers.ts';
+export { type Registered, type RegistryOptions, SourceRegistry } from './sources/registry.ts';
+export type { Citation, Source, SourceDraft } from './sources/source.ts';
 export type { RunBudget } from './wallet/session-budgets.ts';

@@ -20,6 +20,7 @@ const ARROWS: Record<string, readonly string[]> = {
   checks: ['recipe'],
   jobs: ['db'],
   models: [],
+  sources: [],
   wallet: ['db', 'models'],
   context: ['db', 'models'],
   documents: ['db', 'planning'],

@@ -37,6 +37,13 @@ export const STORAGE_ERROR_CODES = {
     'The database in the data directory does not open, or a part of it cannot be read.',
     'Run `dialectic doctor`; `dialectic doctor --restore` puts the last backup back.',
   ),
+  sources_damaged: entry(
+    3,
+    503,
+    false,
+    'A registry of sources has a damaged record, and whole ones behind it.',
+    'Put a copy of its `sources.log` back; a torn end alone is mended by itself.',
+  ),
   backup_missing: entry(
     3,
     404,

@@ -1,0 +1,188 @@
+import { canonicalUrl } from './canonical-key.ts';
+import { type Claim, findClaims } from './claims.ts';
+import type { FindSource } from './footnotes.ts';
+import { findMalformed, findMarkers } from './markers.ts';
+import { findProse, type Prose, type Span } from './prose-spans.ts';
+
+type CitationDefectCode =
+  | 'unknown_source'
+  | 'malformed_marker'
+  | 'invented_address'
+  | 'quote_not_in_source'
+  | 'number_not_in_source'
+  | 'uncited_statement';
+
+/** Something wrong with the citations of a document. */
+export type CitationDefect = {
+  readonly code: CitationDefectCode;
+  /** The line of the document, from 1. */
+  readonly line: number;
+  /** What is wrong, as it stands in the document. */
+  readonly text: string;
+};
+
+export type CitationAudit = {
+  readonly defects: readonly CitationDefect[];
+  /** The sources that are cited, in the order of their first appearance. */
+  readonly cited: readonly string[];
+  /** The sources that are not. */
+  readonly orphans: readonly string[];
+  /** How many statements with a number or a quotation there are, and how many of them cite. */
+  readonly statements: number;
+  readonly citedStatements: number;
+  /** The share of those statements that cite; 1 where there are none. */
+  readonly coverage: number;
+};
+
+const ADDRESS = /https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?]/g;
+
+/**
+ * Compares a document's citations with the sources: that each id, quotation, number and address stands
+ * in one of those that are cited. It does not judge whether a source supports a statement.
+ */
+export function auditCitations(
+  text: string,
+  find: FindSource,
+  known: readonly string[],
+): CitationAudit {
+  const prose = findProse(text);
+  const markers = findMarkers(text, prose);
+  const claims = findClaims(text, prose, markers);
+  const sources = new SourceTexts(text, find);
+  const found = [
+    ...findMalformed(text, prose).map((span) => ({ ...span, code: 'malformed_marker' as const })),
+    ...markers
+      .filter(({ ids }) => ids.some((id) => !sources.has(id)))
+      .map((marker) => ({ ...marker, code: 'unknown_source' as const })),
+    ...findInvented(
+      text,
+      prose,
+      known.flatMap((id) => find(id)?.url ?? []),
+    ),
+    ...claims.flatMap((claim) => sources.compare(claim)),
+  ].toSorted((a, b) => a.start - b.start);
+  const cited = [...new Set(markers.flatMap(({ ids }) => ids))].filter((id) => sources.has(id));
+  const standing = new Set(cited.map((id) => find(id)?.aliasOf ?? id));
+  const citedStatements = claims.filter(({ ids }) => ids.length > 0).length;
+  return {
+    defects: locate(text, found),
+    cited,
+    orphans: known.filter((id) => !standing.has(find(id)?.aliasOf ?? id)),
+    statements: claims.length,
+    citedStatements,
+    coverage: claims.length === 0 ? 1 : citedStatements / claims.length,
+  };
+}
+
+type Found = Span & { readonly code: CitationDefectCode };
+
+/** Addresses that no source has. */
+function findInvented(text: string, prose: readonly Prose[], urls: readonly string[]): Found[] {
+  const keys = new Set(urls.map(canonicalUrl));
+  return prose
+    .flatMap(({ start, end }) =>
+      [...text.slice(start, end).matchAll(ADDRESS)].map(({ index, 0: found }) => ({
+        start: start + index,
+        end: start + index + found.length,
+        code: 'invented_address' as const,
+      })),
+    )
+    .filter((found) => !keys.has(canonicalUrl(text.slice(found.start, found.end))));
+}
+
+/** The texts of the sources, made comparable once each. */
+class SourceTexts {
+  readonly #find: FindSource;
+  readonly #text: string;
+  readonly #known = new Map<
+    string,
+    { readonly words: string; readonly numbers: Set<string> } | null
+  >();
+
+  constructor(text: string, find: FindSource) {
+    this.#text = text;
+    this.#find = find;
+  }
+
+  has(id: string): boolean {
+    return this.#read(id) !== null;
+  }
+
+  /** What a statement says and none of the sources that it cites does. */
+  compare({ ids, quotes, numbers, ...span }: Claim): Found[] {
+    if (ids.length === 0) return [{ ...span, code: 'uncited_statement' }];
+    const texts = ids.map((id) => this.#read(id)).filter((one) => one !== null);
+    // Where nothing was read of a source, nothing can be missed in it.
+    if (texts.every(({ words }) => words === '')) return [];
+    const isQuoted = (quote: Span): boolean =>
+      partsOf(this.#text.slice(quote.start + 1, quote.end - 1)).every((part) =>
+        texts.some(({ words }) => words.includes(part)),
+      );
+    const isSaid = (number: Span): boolean => {
+      const value = toNumber(this.#text.slice(number.start, number.end));
+      return texts.some((one) => one.numbers.has(value));
+    };
+    return [
+      ...quotes
+        .filter((quote) => !isQuoted(quote))
+        .map((quote) => ({ ...quote, code: 'quote_not_in_source' as const })),
+      ...numbers
+        .filter((number) => !isSaid(number))
+        .map((number) => ({ ...number, code: 'number_not_in_source' as const })),
+    ];
+  }
+
+  #read(id: string) {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const source = this.#find(id);
+    const standing = source?.aliasOf === undefined ? source : this.#find(source.aliasOf);
+    const text = [standing?.title ?? '', ...(standing?.excerpts ?? [])].join('\n');
+    const read = standing && {
+      words: standing.excerpts.length === 0 ? '' : comparable(text),
+      numbers: new Set([...text.matchAll(/\d+(?:[.,]\d+)*/g)].map(([number]) => toNumber(number))),
+    };
+    this.#known.set(id, read ?? null);
+    return read ?? null;
+  }
+}
+
+/** Quotation marks, dashes and white space may be set in another way. */
+const comparable = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(/[\u2018\u2019\u201a\u201b]/g, "'")
+    .replace(/[\u201c-\u201f\u00ab\u00bb]/g, '"')
+    .replace(/[\u2010-\u2015]/g, '-')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** What stands before and behind an omission is looked for by itself. */
+const partsOf = (quote: string): string[] =>
+  quote
+    .split(/\s*(?:\[?\u2026\]?|\[?\.\.\.\]?)\s*/)
+    .map((part) => comparable(part).replace(/[.,;:!?]$/, ''))
+    .filter((part) => part !== '');
+
+/** Separators of thousands and zeros at the end of a fraction make no other number. */
+const toNumber = (written: string): string => {
+  const plain = written.replace(/[.,](?=\d{3}(?!\d))/g, '').replace(',', '.');
+  const value = Number(plain);
+  return Number.isNaN(value) ? plain : String(value);
+};
+
+/** The defects with their lines. */
+function locate(text: string, found: readonly Found[]): CitationDefect[] {
+  let [line, from] = [1, 0];
+  return found.map(({ start, end, code }) => {
+    for (
+      let at = text.indexOf('\n', from);
+      at !== -1 && at < start;
+      at = text.indexOf('\n', from)
+    ) {
+      line++;
+      from = at + 1;
+    }
+    return { code, line, text: text.slice(start, end).trim() };
+  });
+}

@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto';
+import type { SourceDraft } from './source.ts';
+
+/** Parameters that say how a reader came, and nothing of what is read. */
+const TRACKING = new Set(
+  `gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid
+_hsenc _hsmi hsctatracking vero_id oly_anon_id oly_enc_id wickedid ref_src ref_url _ga _gl mkt_tok
+s_cid spm si`.split(/\s+/),
+);
+
+/** An address that is canonical but for its scheme, `www.` and last slash: most are. */
+const PLAIN = /^https?:\/\/(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[A-Za-z0-9_-]+)*)\/?$/;
+
+const DOI = /\b(10\.\d{4,9}\/[^\s?#"<>]+[^\s?#"<>.,;:)\]])/;
+const ARXIV =
+  /^\/(?:abs|pdf|html)\/((?:[a-z-]+(?:\.[A-Z]{2})?\/\d{7})|\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?$/;
+
+/**
+ * What makes two finds the same source: DOI, arXiv number, ISBN, address, or the text itself where there
+ * is none of these.
+ */
+export function canonicalKey(draft: SourceDraft): string {
+  const { doi, isbn, url } = draft;
+  const ownDoi = doi === undefined ? undefined : DOI.exec(doi)?.[1];
+  if (ownDoi !== undefined) return `doi:${ownDoi.toLowerCase()}`;
+  const book = isbn === undefined ? undefined : canonicalIsbn(isbn);
+  if (book !== undefined) return `isbn:${book}`;
+  return (url === undefined ? undefined : canonicalUrl(url)) ?? keyOfText(draft);
+}
+
+/** Texts that differ in their white space or composition of letters alone are one. */
+function keyOfText({ title, excerpts }: SourceDraft): string {
+  const text = [title, ...excerpts].join('\n').normalize('NFC').replace(/\s+/g, ' ').trim();
+  return `text:${hash('sha256', text, 'hex')}`;
+}
+
+/**
+ * The key of an address (RFC 3986): scheme, `www.`, default port, user, fragment and tracking
+ * parameters say nothing of what is read; case in paths does, and is kept. Undefined for what is no
+ * address of the web.
+ */
+export function canonicalUrl(text: string): string | undefined {
+  const plain = PLAIN.exec(text)?.[1];
+  if (plain !== undefined && !isRegistry(plain)) return `url:${plain}`;
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  const host = url.hostname.replace(/^www\./, '').replace(/\.$/, '');
+  const work = canonicalWork(host, url);
+  if (work !== undefined) return work;
+  const port = isDefaultPort(url) ? '' : `:${url.port}`;
+  const path = normalisePercents(url.pathname).replace(/\/+$/, '');
+  return `url:${host}${port}${path}${canonicalQuery(url)}`;
+}
+
+const isRegistry = (plain: string): boolean => /^(?:(?:dx\.)?doi|arxiv)\.org/.test(plain);
+
+/** One work has one key, whichever of the registries' addresses leads to it. */
+function canonicalWork(host: string, { pathname }: URL): string | undefined {
+  if (host === 'doi.org' || host === 'dx.doi.org') {
+    const doi = DOI.exec(decode(pathname))?.[1];
+    return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
+  }
+  const paper = host === 'arxiv.org' ? ARXIV.exec(pathname)?.[1] : undefined;
+  return paper === undefined ? undefined : `arxiv:${paper}`;
+}
+
+/** The scheme is no part of the key, so the other scheme's port is a default, too. */
+const isDefaultPort = ({ port }: URL): boolean => port === '' || port === '80' || port === '443';
+
+const isTracking = (name: string): boolean =>
+  name.startsWith('utm_') || TRACKING.has(name.toLowerCase());
+
+function canonicalQuery({ search }: URL): string {
+  if (search === '') return '';
+  const pairs = search.slice(1).split('&');
+  const kept = pairs.filter((pair) => pair !== '' && !isTracking(pair.split('=', 1)[0] ?? ''));
+  return kept.length === 0 ? '' : `?${kept.map(normalisePercents).toSorted().join('&')}`;
+}
+
+/** Letters that need no escape are written plainly, and the rest in upper case. */
+const normalisePercents = (text: string): string =>
+  text.replace(/%[0-9a-f]{2}/gi, (escaped) => {
+    const letter = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(letter) ? letter : escaped.toUpperCase();
+  });
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The thirteen digits of a book; undefined where the last digit does not check. */
+function canonicalIsbn(text: string): string | undefined {
+  const digits = text.replace(/[^0-9Xx]/g, '').toUpperCase();
+  if (/^\d{13}$/.test(digits)) {
+    return checkDigit13(digits.slice(0, 12)) === digits[12] ? digits : undefined;
+  }
+  if (!/^\d{9}[\dX]$/.test(digits) || !isIsbn10(digits)) return undefined;
+  const first = `978${digits.slice(0, 9)}`;
+  return first + checkDigit13(first);
+}
+
+function checkDigit13(digits: string): string {
+  const sum = digits
+    .split('')
+    .reduce((all, digit, at) => all + Number(digit) * (at % 2 === 0 ? 1 : 3), 0);
+  return String((10 - (sum % 10)) % 10);
+}
+
+function isIsbn10(digits: string): boolean {
+  const values = digits.split('').map((digit) => (digit === 'X' ? 10 : Number(digit)));
+  return values.reduce((all, value, at) => all + value * (10 - at), 0) % 11 === 0;
+}

@@ -1,0 +1,112 @@
+import type { NearDuplicates } from './near-duplicates.ts';
+import { mix, shingles } from './shingles.ts';
+
+const BANDS = 16;
+const ROWS = 4;
+const VALUES = BANDS * ROWS;
+const EMPTY = 0xffffffff;
+/** Enough of those that all resemble each other. */
+const MOST_FOUND = 1_000;
+
+/**
+ * The least hash of each of `count` bins (one-permutation MinHash): two texts agree in as many of them
+ * as they share of their runs. Bins that got none borrow from another, the same for every text.
+ */
+export function minHash(text: string, count = VALUES): Uint32Array {
+  const least = new Uint32Array(count).fill(EMPTY);
+  for (const value of shingles(text)) {
+    const bin = value % count;
+    const rest = (value / count) >>> 0;
+    if (rest < least[bin]!) least[bin] = rest;
+  }
+  return fillBins(least);
+}
+
+function fillBins(least: Uint32Array): Uint32Array {
+  if (least.every((value) => value === EMPTY)) return least;
+  const filled = least.slice();
+  for (let bin = 0; bin < least.length; bin++) {
+    for (let turn = 1; filled[bin] === EMPTY; turn++) {
+      filled[bin] = least[mix(bin * 0x9e37 + turn) % least.length]!;
+    }
+  }
+  return filled;
+}
+
+/**
+ * Texts whose MinHash agrees in all four values of one of sixteen bands. At a likeness of 0.8 it misses
+ * about one pair in 5,000, and looks at few others.
+ */
+export class MinHashBands implements NearDuplicates {
+  /** The last entry of each slot, counted from 1; entries are chained through `#before`. */
+  #slots = new Uint32Array(1 << 12);
+  #before = new Uint32Array(1 << 11);
+  #hashes = new Uint32Array(1 << 11);
+  #ordinals = new Uint32Array(1 << 7);
+  #count = 0;
+
+  add(ordinal: number, text: string): number[] {
+    const bands = bandsOf(text);
+    if (bands === undefined) return [];
+    const found = this.#search(bands);
+    this.#makeRoom();
+    this.#ordinals[this.#count] = ordinal;
+    for (const [band, value] of bands.entries()) this.#link(this.#count * BANDS + band, value);
+    this.#count++;
+    return found;
+  }
+
+  find(text: string): number[] {
+    const bands = bandsOf(text);
+    return bands === undefined ? [] : this.#search(bands);
+  }
+
+  #search(bands: Uint32Array): number[] {
+    const found = new Set<number>();
+    for (let band = 0; band < BANDS && found.size < MOST_FOUND; band++) {
+      const value = bands[band]!;
+      let entry = this.#slots[value & (this.#slots.length - 1)]!;
+      for (; entry !== 0; entry = this.#before[entry - 1]!) {
+        const isSame = this.#hashes[entry - 1] === value && (entry - 1) % BANDS === band;
+        if (isSame) found.add(this.#ordinals[Math.floor((entry - 1) / BANDS)]!);
+      }
+    }
+    return [...found];
+  }
+
+  #link(entry: number, value: number): void {
+    const slot = value & (this.#slots.length - 1);
+    this.#hashes[entry] = value;
+    this.#before[entry] = this.#slots[slot]!;
+    this.#slots[slot] = entry + 1;
+  }
+
+  #makeRoom(): void {
+    if (this.#count < this.#ordinals.length) return;
+    this.#ordinals = enlarge(this.#ordinals);
+    this.#hashes = enlarge(this.#hashes);
+    this.#before = new Uint32Array(this.#before.length * 2);
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    for (let entry = 0; entry < this.#count * BANDS; entry++)
+      this.#link(entry, this.#hashes[entry]!);
+  }
+}
+
+function enlarge(values: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(values.length * 2);
+  larger.set(values);
+  return larger;
+}
+
+/** One hash for each band, which differs between bands; none for a text without words. */
+function bandsOf(text: string): Uint32Array | undefined {
+  const values = minHash(text);
+  if (values[0] === EMPTY) return undefined;
+  const bands = new Uint32Array(BANDS);
+  for (let band = 0; band < BANDS; band++) {
+    let value = band + 1;
+    for (let row = 0; row < ROWS; row++) value = mix(value ^ values[band * ROWS + row]!);
+    bands[band] = value;
+  }
+  return bands;
+}

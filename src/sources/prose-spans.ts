@@ -1,0 +1,184 @@
+import MarkdownIt from 'markdown-it';
+
+/** A stretch of Markdown that people read as text; offsets are those of the whole document. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** A paragraph, heading or cell, with the stretches of it that are neither code nor markup. */
+export type Prose = Span & { readonly parts: readonly Span[]; readonly isHeading: boolean };
+
+// Blocks alone: markdown-it tells the lines of a block, and nothing of places within a line.
+const blocks = new MarkdownIt({ html: true });
+blocks.core.ruler.enableOnly(['normalize', 'block']);
+
+/** The prose of a document in reading order: fences, code spans, tags and addresses are left out. */
+export function findProse(text: string): Prose[] {
+  const starts = lineStarts(text);
+  const found: Prose[] = [];
+  let row: (Span & { cells: number }) | undefined;
+  let isHeading = false;
+  for (const { type, map } of blocks.parse(text, {})) {
+    if (type === 'heading_open') isHeading = true;
+    if (type === 'heading_close') isHeading = false;
+    if (type === 'tr_open' && map) row = { ...spanOf(starts, map, text.length), cells: 0 };
+    if (type === 'th_open' || type === 'td_open') if (row) row.cells++;
+    if (type === 'tr_close' && row) {
+      const cells = cellsOf(text, row).slice(0, row.cells);
+      found.push(...cells.map((cell) => ({ ...proseOf(text, cell), isHeading })));
+      row = undefined;
+    }
+    if (type !== 'inline' || row || !map) continue;
+    found.push({ ...proseOf(text, spanOf(starts, map, text.length)), isHeading });
+  }
+  return found;
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+const spanOf = (starts: readonly number[], map: readonly number[], length: number): Span => ({
+  start: starts[map[0] ?? 0] ?? length,
+  end: starts[map[1] ?? 0] ?? length,
+});
+
+const OUTSIDE = /^[\s>]*(?:[-*+]|\d+[.)])?\s*$/;
+
+/** A row is cut at its pipes before anything in it is read, escaped ones apart. */
+function cellsOf(text: string, { start, end }: Span): Span[] {
+  const cells: Span[] = [];
+  let from = start;
+  for (let at = start; at < end; at++) {
+    const sign = text[at];
+    if (sign === '\\') at++;
+    else if (sign === '|') {
+      cells.push({ start: from, end: at });
+      from = at + 1;
+    }
+  }
+  // Before the first pipe of most rows stands nothing, or the sign of the block that holds the table.
+  const isOutside = cells[0] && OUTSIDE.test(text.slice(cells[0].start, cells[0].end));
+  return [...cells, { start: from, end }].slice(isOutside ? 1 : 0);
+}
+
+const AUTOLINK = /<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>/y;
+const VALUE = String.raw`"[^"]*"|'[^']*'|[^\s"'=<>` + '`' + String.raw`]+`;
+const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:${VALUE}))?`;
+const NAME = '[A-Za-z][A-Za-z0-9-]*';
+const TAG = new RegExp(String.raw`<(?:/${NAME}\s*|${NAME}(?:${ATTRIBUTE})*\s*/?)>`, 'y');
+const SIGNS = /[\\`<[\]]/g;
+/** What follows the text of a link: its address, with a title or without. */
+const LETTERS = String.raw`(?:\\.|[^\s()\\])*`;
+const ADDRESS = String.raw`<[^<>\n]*>|(?!<)${LETTERS}(?:\(${LETTERS}\)${LETTERS})*`;
+const TITLE = String.raw`\s+(?:"[^"]*"|'[^']*')`;
+const TARGET = new RegExp(String.raw`\]\([ \t\n]*(?:${ADDRESS})(?:${TITLE})?[ \t\n]*\)`, 'y');
+
+function proseOf(text: string, { start, end }: Span): Omit<Prose, 'isHeading'> {
+  const block = text.slice(start, end);
+  const parts: Span[] = [];
+  const ticks = new Ticks(text, { start, end });
+  let from = start;
+  let at = start;
+  let comments = true;
+  let open: number[] = [];
+  const skipTo = (next: number): void => {
+    if (at > from) parts.push({ start: from, end: at });
+    at = next;
+    from = next;
+  };
+  while (at < end) {
+    // Most of a text is none of these: looking at each sign takes ten times as long.
+    SIGNS.lastIndex = at - start;
+    const sign = SIGNS.exec(block);
+    if (sign === null) break;
+    at = start + sign.index;
+    if (sign[0] === '\\') at += 2;
+    else if (sign[0] === '`') {
+      const close = ticks.closeOf(at);
+      if (close.isCode) skipTo(close.end);
+      else at = close.end;
+    } else if (sign[0] === '<' && comments && text.startsWith('<!--', at)) {
+      const close = text.indexOf('-->', at);
+      comments = close !== -1 && close < end;
+      if (comments) skipTo(close + 3);
+      else at++;
+    } else if (sign[0] === '<') {
+      const close = matchAt(AUTOLINK, text, at) ?? matchAt(TAG, text, at);
+      if (close !== undefined && close <= end) skipTo(close);
+      else at++;
+    } else if (sign[0] === '[') open.push(at++);
+    else {
+      const from = open.pop();
+      const close = from === undefined ? undefined : matchAt(TARGET, text, at);
+      if (from === undefined || close === undefined || close > end) at++;
+      else {
+        skipTo(close);
+        if (text[from - 1] === '!') cutFrom(parts, from);
+        // A link holds no other: brackets around it open none but an image's.
+        else open = open.filter((one) => text[one - 1] === '!');
+      }
+    }
+  }
+  if (end > from) parts.push({ start: from, end });
+  return { start, end, parts };
+}
+
+/** Takes off what stands behind a place: the text of an image is shown to nobody. */
+function cutFrom(parts: Span[], from: number): void {
+  while ((parts.at(-1)?.start ?? -1) >= from) parts.pop();
+  const last = parts.pop();
+  if (last) parts.push({ start: last.start, end: Math.min(last.end, from) });
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}
+
+/** The runs of backticks in a block: a run opens code where a later one is as long. */
+class Ticks {
+  readonly #text: string;
+  readonly #end: number;
+  /** The starts of the runs of each length, made when the first is asked for. */
+  #runs: Map<number, number[]> | undefined;
+  readonly #start: number;
+
+  constructor(text: string, { start, end }: Span) {
+    this.#text = text;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  closeOf(at: number): { readonly end: number; readonly isCode: boolean } {
+    const behind = this.#runEnd(at);
+    this.#runs ??= this.#findRuns();
+    const starts = this.#runs.get(behind - at) ?? [];
+    while ((starts.at(-1) ?? this.#end) < behind) starts.pop();
+    const close = starts.at(-1);
+    return close === undefined
+      ? { end: behind, isCode: false }
+      : { end: close + behind - at, isCode: true };
+  }
+
+  #runEnd(at: number): number {
+    let end = at;
+    while (end < this.#end && this.#text[end] === '`') end++;
+    return end;
+  }
+
+  /** By length, the last run first, so that those that were passed are taken off the end. */
+  #findRuns(): Map<number, number[]> {
+    const runs = new Map<number, number[]>();
+    for (let at = this.#start; at < this.#end; at++) {
+      if (this.#text[at] !== '`') continue;
+      const end = this.#runEnd(at);
+      const known = runs.get(end - at);
+      if (known) known.push(at);
+      else runs.set(end - at, [at]);
+      at = end;
+    }
+    for (const starts of runs.values()) starts.reverse();
+    return runs;
+  }
+}

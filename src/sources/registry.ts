@@ -1,0 +1,203 @@
+import { DialecticError } from '../errors/errors.ts';
+import { FolderLock } from './folder-lock.ts';
+import type { NearMethod } from './near-duplicates.ts';
+import { type Citation, idOf, ordinalOf, type Source, type SourceDraft } from './source.ts';
+import { type Entry, type Near, SourceIndex } from './source-index.ts';
+import { SourceLog } from './source-log.ts';
+
+export type RegistryOptions = {
+  /** Texts that share so many of their runs of three words are named as nearly the same; 0.8. */
+  readonly suggestAt?: number;
+  /** From this likeness on a new source becomes an alias by itself; absent = never. */
+  readonly mergeAt?: number;
+  /** How near duplicates are looked for; `min-hash`. */
+  readonly near?: NearMethod;
+};
+
+/** What became of a draft. */
+export type Registered = {
+  readonly id: string;
+  /** Whether it was not known before. */
+  readonly isNew: boolean;
+  /** Earlier sources with nearly the same text, the nearest first. */
+  readonly near: readonly Near[];
+};
+
+/** A change that waits to be written with others. */
+type Change = { readonly make: () => void; readonly fail: (reason: unknown) => void };
+
+/**
+ * The sources of one piece of work, in a folder: each with an id that never changes, in the order in
+ * which they were admitted. Several processes may register at once; changes that are asked for at the
+ * same time are written together, and each is on the disk when its promise resolves.
+ */
+export class SourceRegistry {
+  readonly #log: SourceLog;
+  readonly #lock: FolderLock;
+  readonly #index: SourceIndex;
+  readonly #options: RegistryOptions;
+  #waiting: Change[] = [];
+  #writing: Promise<void> | null = null;
+  #failure: unknown;
+
+  private constructor(folder: string, options: RegistryOptions) {
+    this.#lock = new FolderLock(folder);
+    this.#log = new SourceLog(folder);
+    this.#index = new SourceIndex((place) => decode(this.#log.readAt(place)), options.near);
+    this.#options = options;
+  }
+
+  /** Opens the registry in a folder, or makes one there. */
+  static async open(folder: string, options: RegistryOptions = {}): Promise<SourceRegistry> {
+    const registry = new SourceRegistry(folder, options);
+    await registry.refresh();
+    return registry;
+  }
+
+  /** How many sources there are, aliases among them. */
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Reads what other processes have registered. */
+  async refresh(): Promise<void> {
+    await this.#lock.hold(async () => this.#readNew());
+  }
+
+  /** Admits a source, or adds what is new to one that is known. */
+  register(draft: SourceDraft): Promise<Registered> {
+    const { suggestAt = 0.8, mergeAt } = this.#options;
+    return this.#change(() => {
+      const { ordinal, entry } = this.#index.place(draft);
+      const isNew = ordinal > this.#index.size;
+      const near = isNew ? this.#index.findNear(draft.excerpts.join('\n'), suggestAt) : [];
+      if (entry !== null) this.#write(entry);
+      const [nearest] = near;
+      if (nearest && mergeAt !== undefined && nearest.likeness >= mergeAt) {
+        this.#write({ alias: ordinal, of: this.#require(nearest.id) });
+      }
+      return { id: idOf(this.#index.standing(ordinal)), isNew, near };
+    });
+  }
+
+  /** Makes a source an alias of another. */
+  merge(id: string, into: string): Promise<void> {
+    return this.#change(() => {
+      const [alias, of] = [this.#require(id), this.#require(into)];
+      if (this.#index.standing(of) === this.#index.standing(alias)) {
+        throw new DialecticError('usage_invalid', `${id} and ${into} are one source already.`);
+      }
+      this.#write({ alias, of });
+    });
+  }
+
+  /** Makes an alias a source of its own again. */
+  split(id: string): Promise<void> {
+    return this.#change(() => this.#write({ alias: this.#require(id), of: null }));
+  }
+
+  /** Notes where a source is cited. */
+  cite(id: string, by: Citation): Promise<void> {
+    return this.#change(() => this.#write({ cited: this.#require(id), by }));
+  }
+
+  /** Where a source and its aliases are cited, in the order in which it was noted. */
+  citationsOf(id: string): readonly Citation[] {
+    return this.#index.citationsOf(this.#require(id));
+  }
+
+  /** The source of an id; undefined where there is none. */
+  get(id: string): Source | undefined {
+    const ordinal = ordinalOf(id);
+    return ordinal === undefined || ordinal > this.size ? undefined : this.#index.get(ordinal);
+  }
+
+  /** The source with this key, by the id that stands for it. */
+  findByKey(key: string): string | undefined {
+    const ordinal = this.#index.find(key);
+    return ordinal === undefined ? undefined : idOf(ordinal);
+  }
+
+  /** Sources with nearly this text, the nearest first. */
+  findNear(text: string): Near[] {
+    return this.#index.findNear(text, this.#options.suggestAt ?? 0.8);
+  }
+
+  /** All sources in the order of their ids. */
+  *[Symbol.iterator](): Generator<Source, void, void> {
+    for (let ordinal = 1; ordinal <= this.size; ordinal++) yield this.#index.get(ordinal);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    this.#log.close();
+    this.#lock.close();
+  }
+
+  #require(id: string): number {
+    const ordinal = ordinalOf(id);
+    if (ordinal !== undefined && ordinal <= this.size) return ordinal;
+    const there = this.size === 0 ? 'there are none' : `there are S1 to S${this.size}`;
+    throw new DialecticError('not_found', `There is no source ${id}; ${there}.`);
+  }
+
+  #write(entry: Entry): void {
+    this.#index.apply(entry, this.#log.stage(Buffer.from(JSON.stringify(entry))));
+  }
+
+  #readNew(): void {
+    this.#log.readNew((bytes, place) => this.#index.apply(decode(bytes), place));
+  }
+
+  #change<T>(make: () => T): Promise<T> {
+    return new Promise((resolve, fail) => {
+      if (this.#failure !== undefined) return fail(this.#failure);
+      let made: T;
+      this.#waiting.push({
+        make: () => {
+          made = make();
+          this.#done.push(() => resolve(made));
+        },
+        fail,
+      });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  #done: (() => void)[] = [];
+
+  /** Writes groups until nothing waits; while the disk works the next group gathers. */
+  async #writeAll(): Promise<void> {
+    // Those who ask in the same turn are of one group.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#lock.hold(() => this.#writeGroup(group));
+        for (const tell of this.#done) tell();
+      } catch (error) {
+        // What the index holds is not on the disk: only opening it again tells what is.
+        this.#failure = error;
+        for (const { fail } of [...group, ...this.#waiting]) fail(error);
+        this.#waiting = [];
+      }
+      this.#done = [];
+    }
+    this.#writing = null;
+  }
+
+  async #writeGroup(group: readonly Change[]): Promise<void> {
+    this.#readNew();
+    for (const { make, fail } of group) {
+      try {
+        make();
+      } catch (error) {
+        fail(error);
+      }
+    }
+    await this.#log.flush();
+  }
+}
+
+const decode = (bytes: Buffer): Entry => JSON.parse(bytes.toString()) as Entry;

@@ -1,0 +1,149 @@
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
+import { DialecticError } from '../errors/errors.ts';
+
+/** The length of a record and the checksum of its bytes, before them. */
+const HEAD = 8;
+const LONGEST = 1 << 28;
+const PIECE = 1 << 22;
+
+const sync = promisify(fdatasync);
+
+/**
+ * Records one behind the other in a file, as a write-ahead log has them: each with its length and
+ * checksum, so that one that was cut off by a crash is found and taken away. Only who holds the lock of
+ * the folder may read what is new, stage and flush.
+ */
+export class SourceLog {
+  readonly path: string;
+  readonly #file: number;
+  /** What this process has read or staged, up to this byte. */
+  #end = 0;
+  readonly #staged = new Map<number, Buffer>();
+
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.path = join(folder, 'sources.log');
+    this.#file = openSync(this.path, 'a+');
+  }
+
+  /** Gives each record that was written since the last time, with its place; cuts off a torn end. */
+  readNew(take: (bytes: Buffer, offset: number) => void): void {
+    const { size } = fstatSync(this.#file);
+    while (this.#end < size) {
+      const piece = this.#read(this.#end, Math.min(PIECE, size - this.#end));
+      const read = takeRecords(piece, this.#end, take);
+      if (read === 0 && !this.#readLong(piece, size, take)) return;
+      this.#end += read;
+    }
+  }
+
+  /** A record that is longer than a piece, or the torn end of the file. */
+  #readLong(piece: Buffer, size: number, take: (bytes: Buffer, offset: number) => void): boolean {
+    const left = size - this.#end;
+    const length = piece.length < HEAD ? left : HEAD + piece.readUInt32LE(0);
+    if (length <= left && length <= LONGEST) {
+      const read = takeRecords(this.#read(this.#end, length), this.#end, take);
+      this.#end += read;
+      if (read > 0) return true;
+      if (length < left && !this.#isBlank(size)) throw damaged(this.path, this.#end);
+    }
+    ftruncateSync(this.#file, this.#end);
+    return false;
+  }
+
+  /** A file system may lengthen a file before it has written the bytes. */
+  #isBlank(size: number): boolean {
+    for (let at = this.#end; at < size; at += PIECE) {
+      if (this.#read(at, Math.min(PIECE, size - at)).some((byte) => byte !== 0)) return false;
+    }
+    return true;
+  }
+
+  /** Puts a record behind the others, yet only in memory; returns its place. */
+  stage(bytes: Buffer): number {
+    const offset = this.#end;
+    this.#staged.set(offset, bytes);
+    this.#end += HEAD + bytes.length;
+    return offset;
+  }
+
+  /** Writes what is staged and waits for the disk. */
+  async flush(): Promise<void> {
+    const parts = [...this.#staged.values()].flatMap((bytes) => [headOf(bytes), bytes]);
+    let whole = Buffer.concat(parts);
+    while (whole.length > 0) whole = whole.subarray(writeSync(this.#file, whole));
+    await sync(this.#file);
+    this.#staged.clear();
+  }
+
+  /** The record at a place. */
+  readAt(offset: number): Buffer {
+    const staged = this.#staged.get(offset);
+    if (staged) return staged;
+    const first = this.#read(offset, 1024);
+    const length = first.readUInt32LE(0);
+    return length + HEAD <= first.length
+      ? first.subarray(HEAD, HEAD + length)
+      : this.#read(offset + HEAD, length);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #read(offset: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    let read = 0;
+    while (read < length) {
+      const more = readSync(this.#file, bytes, read, length - read, offset + read);
+      if (more === 0) break;
+      read += more;
+    }
+    return bytes.subarray(0, read);
+  }
+}
+
+function headOf(bytes: Buffer): Buffer {
+  const head = Buffer.allocUnsafe(HEAD);
+  head.writeUInt32LE(bytes.length, 0);
+  head.writeUInt32LE(crc32(bytes), 4);
+  return head;
+}
+
+/** Gives the whole records of a piece and returns how many bytes they have; stops at a bad one. */
+function takeRecords(
+  piece: Buffer,
+  offset: number,
+  take: (bytes: Buffer, offset: number) => void,
+): number {
+  let at = 0;
+  while (at + HEAD <= piece.length) {
+    const length = piece.readUInt32LE(at);
+    const end = at + HEAD + length;
+    if (length === 0 || end > piece.length) break;
+    const bytes = piece.subarray(at + HEAD, end);
+    if (crc32(bytes) !== piece.readUInt32LE(at + 4)) break;
+    take(bytes, offset + at);
+    at = end;
+  }
+  return at;
+}
+
+const damaged = (path: string, at: number): DialecticError =>
+  new DialecticError(
+    'sources_damaged',
+    `${path} is damaged at byte ${at}, and records stand behind that. Restore it from a copy.`,
+    { details: { path, at } },
+  );

@@ -1,0 +1,62 @@
+/** What is known of a source when it is found. */
+export type SourceDraft = {
+  readonly title: string;
+  readonly url?: string;
+  readonly doi?: string;
+  readonly isbn?: string;
+  readonly author?: string;
+  readonly publisher?: string;
+  readonly year?: number;
+  /** What was read of it: the whole text, or the passages that were found. */
+  readonly excerpts: readonly string[];
+  /** Why it could not be checked; absent where it was, or needed no check. */
+  readonly degraded?: string;
+};
+
+/** A source with the id that documents cite; the id never changes. */
+export type Source = SourceDraft & {
+  readonly id: string;
+  /** What makes it the same source when it is found again. */
+  readonly key: string;
+  /** The source that stands for it since the two were found to be the same. */
+  readonly aliasOf?: string;
+};
+
+/** Where a source is cited. */
+export type Citation = {
+  readonly kind: 'finding' | 'cluster' | 'contradiction' | 'section';
+  /** The finding, or the document and its section. */
+  readonly place: string;
+};
+
+/** The id of the nth source that was admitted. */
+export const idOf = (ordinal: number): string => `S${ordinal}`;
+
+/** The number in an id; undefined for what is none. */
+export function ordinalOf(id: string): number | undefined {
+  return /^S[1-9]\d*$/.test(id) ? Number(id.slice(1)) : undefined;
+}
+
+/** Two drafts of one source as one: nothing is replaced by less, and every excerpt is kept. */
+export function mergeDrafts(known: SourceDraft, found: SourceDraft): SourceDraft {
+  const { degraded, ...sound } = { ...said(known), ...lacking(known, found) };
+  const excerpts = [...new Set([...known.excerpts, ...found.excerpts])];
+  // One sound look at it is enough.
+  const isSound = [known, found].some((one) => one.degraded === undefined);
+  return { ...sound, excerpts, ...(!isSound && degraded !== undefined && { degraded }) };
+}
+
+const isBlank = (value: unknown): boolean => value === undefined || value === '';
+
+const said = (draft: SourceDraft): SourceDraft => ({
+  ...Object.fromEntries(Object.entries(draft).filter(([, value]) => !isBlank(value))),
+  title: draft.title,
+  excerpts: draft.excerpts,
+});
+
+/** What the one says and the other does not. */
+const lacking = (known: SourceDraft, found: SourceDraft): Partial<SourceDraft> => {
+  const before = new Map<string, unknown>(Object.entries(known));
+  const more = Object.entries(found).filter(([name]) => isBlank(before.get(name)));
+  return Object.fromEntries(more.filter(([, value]) => !isBlank(value)));
+};
