@@ -82,7 +82,7 @@ async function topK(place: Place, embedder: Embedder, trial: Trial): Promise<str
   const vectors = await place.database.asTenant(place.tenantId, (tx) =>
     readVectors(
       tx,
-      embedder,
+      embedder.model,
       chunks.map((text) => digestOf(text)),
     ),
   );

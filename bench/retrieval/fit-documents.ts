@@ -1,6 +1,7 @@
 import type { Embedder } from '../../src/context/embedder.ts';
 import { fitParts } from '../../src/context/fit-parts.ts';
 import { Recall } from '../../src/context/recall.ts';
+import { rememberWith } from '../../src/context/remember-with.ts';
 import type { Place } from './store.ts';
 
 type Fitting = {
@@ -15,7 +16,9 @@ type Fitting = {
 /** Fits documents into a room as the step `fit` of a job does, all of them equally relevant. */
 export async function fitDocuments(fitting: Fitting): Promise<string[]> {
   const { place, embedder, prompt, documents, room, count } = fitting;
-  const recall = await Recall.over({ ...place, embedder, prompt, count }, documents);
+  const remember = rememberWith(place, embedder);
+  const given = { ...place, sessionId: null, embedder, remember, prompt, count };
+  const recall = await Recall.over(given, documents);
   const dealt = recall.deal(room * 0.98);
   const texts = new Map(documents.map((text, at) => [String(at), text]));
   const parts = [...texts].map(([id, text]) => ({

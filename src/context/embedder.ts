@@ -2,12 +2,15 @@
 export type Embedder = {
   /** Stored with each vector: vectors of different models are never compared. */
   readonly model: string;
-  readonly dimensions: number;
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 };
 
-/** The inner product of two vectors. */
-export const likeness = (a: Float32Array, b: Float32Array): number => likenessAt(a, 0, b);
+/** A text with its vector. */
+export type Embedded = { readonly text: string; readonly vector: Float32Array };
+
+/** The inner product of two vectors; 0 where one of them is missing. */
+export const likeness = (a: Float32Array, b: Float32Array): number =>
+  a.length === b.length ? likenessAt(a, 0, b) : 0;
 
 /**
  * The inner product of a vector with the one that begins at `from` among others. Four sums at a time

@@ -1,7 +1,8 @@
 import { chunkMarkdown } from './chunk-markdown.ts';
+import { dealRoom } from './deal-room.ts';
 import type { Embedder } from './embedder.ts';
 import { lexicalEmbedder } from './lexical-embedder.ts';
-import { dealRoom, scoreChunks, valueOf } from './rank-chunks.ts';
+import { scoreChunks, valueOf } from './rank-chunks.ts';
 import { questionsOf, sizeOf } from './shorten-text.ts';
 
 /** How texts would be ranked for a prompt. */

@@ -9,7 +9,6 @@ const DIMENSIONS = 512;
  */
 export const lexicalEmbedder: Embedder = {
   model: 'lexical/words-1',
-  dimensions: DIMENSIONS,
   embed: (texts) => Promise.resolve(texts.map(embedWords)),
 };
 

@@ -1,46 +1,52 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
-import type { Embedder } from './embedder.ts';
 
 /** The digest of texts, each apart. */
 export const digestOf = (...parts: readonly string[]): string =>
   hash('sha256', parts.join('\u0000'), 'hex');
 
+/** Which of these texts a model has embedded before. */
+export async function findEmbedded(
+  tx: Transaction,
+  model: string,
+  digests: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ digest: string }>(
+    'select digest from memory_vectors where model = $1 and digest = any ($2)',
+    [model, digests],
+  );
+  return new Set(rows.map(({ digest }) => digest));
+}
+
 /** Reads the vectors of texts that a model has embedded before. */
 export async function readVectors(
   tx: Transaction,
-  { model }: Embedder,
+  model: string,
   digests: readonly string[],
 ): Promise<Map<string, Float32Array>> {
-  const rows = await tx.query<{ digest: string; vector: Buffer }>(
-    'select digest, vector from memory_vectors where model = $1 and digest = any ($2)',
+  const rows = await tx.query<{ digest: string; sent: Buffer }>(
+    `select digest, array_send(vector) as sent from memory_vectors
+     where model = $1 and digest = any ($2)`,
     [model, digests],
   );
-  return new Map(rows.map(({ digest, vector }) => [digest, fromBytes(vector)]));
+  return new Map(rows.map(({ digest, sent }) => [digest, receiveVector(sent)]));
 }
 
 /** Stores vectors for whoever asks next; `projectId` is the last that used them. */
 export async function saveVectors(
   tx: Transaction,
   projectId: string,
-  { model, dimensions }: Embedder,
+  model: string,
   vectors: ReadonlyMap<string, Float32Array>,
 ): Promise<void> {
   await tx.query(
     `insert into memory_vectors (tenant_id, digest, model, dimensions, vector, project_id)
-     select $1, v.digest, $2, $3, v.vector, $4
-     from unnest($5::text[], $6::bytea[]) as v (digest, vector)
+     select $1, v.digest, $2, cardinality(v.numbers::real[]), v.numbers::real[], $3
+     from unnest($4::text[], $5::text[]) as v (digest, numbers)
      order by v.digest
      on conflict (tenant_id, digest, model) do update set project_id = excluded.project_id
        where memory_vectors.project_id <> excluded.project_id`,
-    [
-      tx.tenantId,
-      model,
-      dimensions,
-      projectId,
-      [...vectors.keys()],
-      [...vectors.values()].map(toBytes),
-    ],
+    [tx.tenantId, model, projectId, [...vectors.keys()], [...vectors.values()].map(toArray)],
   );
 }
 
@@ -72,10 +78,18 @@ export async function saveShortened(
   );
 }
 
-const toBytes = (vector: Float32Array): Buffer =>
-  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+/** A PostgreSQL array of numbers; nine digits give every 32-bit number back as it was. */
+export const toArray = (vector: Float32Array): string =>
+  `{${Array.from(vector, (number) => number.toPrecision(9)).join()}}`;
 
-function fromBytes(bytes: Buffer): Float32Array {
-  const copy = new Uint8Array(bytes);
-  return new Float32Array(copy.buffer, 0, copy.byteLength / 4);
+/** PostgreSQL sends an array with 20 bytes in front, and the length of each number before it. */
+const HEAD = 20;
+const STRIDE = 8;
+
+export function receiveVector(sent: Buffer): Float32Array {
+  const vector = new Float32Array((sent.length - HEAD) / STRIDE);
+  for (let at = 0; at < vector.length; at++) {
+    vector[at] = sent.readFloatBE(HEAD + STRIDE * at + 4);
+  }
+  return vector;
 }

@@ -6,6 +6,7 @@ import { newId } from '../platform/ids.ts';
 import type { Embedder } from './embedder.ts';
 import { lexicalEmbedder } from './lexical-embedder.ts';
 import { Recall } from './recall.ts';
+import { rememberWith } from './remember-with.ts';
 
 let database: Database;
 let tenantId: string;
@@ -44,13 +45,20 @@ function counting() {
   return { asked, embedder };
 }
 
-const recall = (embedder: Embedder, texts: readonly string[]) =>
+const recall = (
+  embedder: Embedder,
+  texts: readonly string[],
+  options: { mostNumbers?: number } = {},
+) =>
   Recall.over(
     {
       database,
       tenantId,
       projectId,
+      sessionId: null,
       embedder,
+      remember: rememberWith({ database, tenantId, projectId }, embedder),
+      ...options,
       prompt: 'How many loaves does oven 35 bake?',
       count: (text) => text.length,
     },
@@ -79,4 +87,15 @@ test('vectors of another model are not taken', async () => {
   const { asked, embedder } = counting();
   await recall({ ...embedder, model: 'other/1' }, documents.slice(0, 1));
   expect(asked.length).toBeGreaterThan(5);
+});
+
+test('above a size the database ranks, and finds the same', async () => {
+  const { asked, embedder } = counting();
+  const here = await recall(embedder, documents);
+  const there = await recall(embedder, documents, { mostNumbers: 1 });
+  expect(asked).toEqual([]);
+  for (const one of [here, there]) {
+    expect(one.deal(6_000).get(documents[7]!)).toBeGreaterThan(50);
+    expect(await one.shorten(documents[7]!, 300)).toContain('oven 35 ');
+  }
 });

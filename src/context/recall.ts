@@ -1,19 +1,10 @@
-import type { Database } from '../db/database.ts';
 import { type Chunk, chunkMarkdown } from './chunk-markdown.ts';
-import type { Embedder } from './embedder.ts';
-import { digestOf, readShortened, readVectors, saveShortened, saveVectors } from './memory.ts';
-import { byScore, dealRoom, type Embedded, scoreChunks, valueOf } from './rank-chunks.ts';
-import { noticeSize, questionsOf, shortenText, sizeOf } from './shorten-text.ts';
-
-/** Whose memory it is, and for what it is searched. */
-type Recollection = {
-  readonly database: Database;
-  readonly tenantId: string;
-  readonly projectId: string;
-  readonly embedder: Embedder;
-  readonly prompt: string;
-  readonly count: (text: string) => number;
-};
+import { byScore, dealRoom } from './deal-room.ts';
+import type { Embedded } from './embedder.ts';
+import { digestOf, readShortened, saveShortened } from './memory.ts';
+import { valueOf } from './rank-chunks.ts';
+import { type Ranked, type Recollection, rankTexts } from './rank-texts.ts';
+import { noticeSize, shortenText, sizeOf } from './shorten-text.ts';
 
 /** A text as a run of the chunks of all texts. */
 type Span = { readonly from: number; readonly to: number };
@@ -40,37 +31,26 @@ export class Recall {
 
   private constructor(
     given: Recollection,
-    chunked: ReadonlyMap<string, readonly (Chunk & Embedded)[]>,
-    questions: readonly Embedded[],
+    chunked: ReadonlyMap<string, readonly Chunk[]>,
+    { chunks, scores }: Ranked,
   ) {
     this.#given = given;
-    this.#chunks = [...chunked.values()].flat();
+    this.#chunks = chunks;
     let from = 0;
     this.#spans = new Map(
       [...chunked].map(([text, { length }]) => [text, { from, to: (from += length) }]),
     );
-    this.#scores = scoreChunks(this.#chunks, questions);
-    this.#sizes = this.#chunks.map((chunk) => sizeOf(chunk, given.count));
-    this.#order = byScore(this.#scores);
+    this.#scores = scores;
+    this.#sizes = chunks.map((chunk) => sizeOf(chunk, given.count));
+    this.#order = byScore(scores);
     const { embedder, prompt } = given;
     this.#digest = digestOf(METHOD, embedder.model, prompt, ...[...chunked.keys()].toSorted());
   }
 
   /** Embeds what was not embedded before, and ranks the parts of all texts together. */
   static async over(given: Recollection, texts: readonly string[]): Promise<Recall> {
-    const chunked = [...new Set(texts)].map((text) => [text, chunkMarkdown(text)] as const);
-    const questions = questionsOf(given.prompt);
-    const chunkTexts = chunked.flatMap(([, chunks]) => chunks.map(({ text }) => text));
-    const vectors = await embed(given, [...new Set([...questions, ...chunkTexts])]);
-    const add = <T extends { readonly text: string }>(one: T): T & Embedded => ({
-      ...one,
-      vector: vectors.get(one.text) ?? new Float32Array(given.embedder.dimensions),
-    });
-    return new Recall(
-      given,
-      new Map(chunked.map(([text, chunks]) => [text, chunks.map(add)])),
-      questions.map((text) => add({ text })),
-    );
+    const chunked = new Map([...new Set(texts)].map((text) => [text, chunkMarkdown(text)]));
+    return new Recall(given, chunked, await rankTexts(given, chunked));
   }
 
   /** How much a text has to say on the prompt, from 0 to about 1. */
@@ -133,29 +113,3 @@ const roundDown = (tokens: number): number =>
   tokens < 1
     ? 0
     : Math.floor(2 ** (Math.floor(Math.log2(tokens) * STEPS_TO_DOUBLE) / STEPS_TO_DOUBLE));
-
-/** Vectors by text: those that were made before, and new ones, which are stored. */
-async function embed(
-  { database, tenantId, projectId, embedder }: Recollection,
-  texts: readonly string[],
-): Promise<ReadonlyMap<string, Float32Array>> {
-  const digests = new Map(texts.map((text) => [text, digestOf(text)]));
-  const known = await database.asTenant(tenantId, (tx) =>
-    readVectors(tx, embedder, [...digests.values()]),
-  );
-  const missing = [...digests].filter(([, digest]) => !known.has(digest));
-  if (missing.length > 0) {
-    const made = await embedder.embed(missing.map(([text]) => text));
-    const fresh = new Map(
-      missing.flatMap(([, digest], at) => (made[at] ? [[digest, made[at]] as const] : [])),
-    );
-    await database.asTenant(tenantId, (tx) => saveVectors(tx, projectId, embedder, fresh));
-    for (const [digest, vector] of fresh) known.set(digest, vector);
-  }
-  return new Map(
-    [...digests].flatMap(([text, digest]) => {
-      const vector = known.get(digest);
-      return vector ? [[text, vector] as const] : [];
-    }),
-  );
-}

@@ -54,7 +54,6 @@ function sentenceEmbedder(): Embedder {
       .on('error', fail);
   return {
     model: 'sentence/all-MiniLM-L6-v2',
-    dimensions: 384,
     embed: (texts) => {
       thread ??= open();
       thread.ref();

@@ -7,10 +7,13 @@ these they this those to under up very was we were what when where which while w
 you your`.split(/\s+/),
 );
 
+/** Longer runs of letters are data, and PostgreSQL takes no longer ones into a tsvector. */
+const LONGEST = 100;
+
 /** The words of a text that carry its subject, in lower case and without their plural. */
 export function subjectWords(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{M}]+|\p{N}[\p{N}.,:]*\p{N}|\p{N}/gu) ?? [];
-  return words.filter((word) => !COMMON.has(word)).map(withoutEnding);
+  return words.filter((word) => word.length <= LONGEST && !COMMON.has(word)).map(withoutEnding);
 }
 
 function withoutEnding(word: string): string {

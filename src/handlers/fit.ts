@@ -1,5 +1,6 @@
 import { fitParts, type Shortened } from '../context/fit-parts.ts';
 import { Recall } from '../context/recall.ts';
+import { rememberWith } from '../context/remember-with.ts';
 import { roomForRequest } from '../context/room.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { DialecticError } from '../errors/errors.ts';
@@ -44,8 +45,9 @@ export async function fit(
   const total = measure.countRequest(request);
   if (total <= room) return { ...assembled, shortened: [] };
   const { count } = measure;
-  const place = { database, tenantId, projectId: session.projectId };
-  const given = { ...place, embedder, prompt: promptOf(request), count };
+  const place = { database, tenantId, projectId: session.projectId, sessionId: session.id };
+  const remember = rememberWith(place, embedder);
+  const given = { ...place, embedder, remember, prompt: promptOf(request), count };
   const documents = findDocuments(assembled);
   const turns = findTurns(assembled);
   const recall = await Recall.over(given, textsOf(documents));

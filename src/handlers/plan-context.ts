@@ -1,6 +1,6 @@
 import { fitParts } from '../context/fit-parts.ts';
 import { forecast } from '../context/forecast.ts';
-import { digestOf, readVectors } from '../context/memory.ts';
+import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { Database } from '../db/database.ts';
@@ -175,7 +175,9 @@ async function weighEmbedding(
   { count }: Measure,
 ): Promise<ContextPlan['embedding']> {
   const digests = pieces.map((text) => digestOf(text));
-  const known = await database.asTenant(tenantId, (tx) => readVectors(tx, embedder, digests));
+  const known = await database.asTenant(tenantId, (tx) =>
+    findEmbedded(tx, embedder.model, digests),
+  );
   const missing = pieces.filter((_, at) => !known.has(digests[at] ?? ''));
   const tokens = missing.reduce((sum, text) => sum + count(text), 0);
   return { model: embedder.model, texts: missing.length, tokens, costUsd: 0 };

@@ -155,6 +155,17 @@ lanes.id uuid not null
 lanes.session_id uuid not null
 lanes.ordinal integer not null
 lanes.model text not null
+memory_chunks.tenant_id uuid not null
+memory_chunks.item text not null
+memory_chunks.place integer not null
+memory_chunks.digest text not null
+memory_chunks.body text not null
+memory_chunks.words tsvector not null
+memory_chunks.size integer not null
+memory_chunks.project_id uuid not null
+memory_items.tenant_id uuid not null
+memory_items.session_id uuid not null
+memory_items.item text not null
 memory_shortened.tenant_id uuid not null
 memory_shortened.key text not null
 memory_shortened.body text not null
@@ -163,7 +174,7 @@ memory_vectors.tenant_id uuid not null
 memory_vectors.digest text not null
 memory_vectors.model text not null
 memory_vectors.dimensions integer not null
-memory_vectors.vector bytea not null
+memory_vectors.vector real[] not null
 memory_vectors.project_id uuid not null
 model_calls.tenant_id uuid not null
 model_calls.id uuid not null
@@ -365,11 +376,15 @@ lanes lanes_ordinal_check CHECK ((ordinal > 0))
 lanes lanes_pkey PRIMARY KEY (tenant_id, id)
 lanes lanes_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 lanes lanes_tenant_id_session_id_ordinal_key UNIQUE (tenant_id, session_id, ordinal)
+memory_chunks memory_chunks_pkey PRIMARY KEY (tenant_id, item, place)
+memory_chunks memory_chunks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+memory_chunks memory_chunks_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+memory_items memory_items_pkey PRIMARY KEY (tenant_id, session_id, item)
+memory_items memory_items_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id) ON DELETE CASCADE
 memory_shortened memory_shortened_pkey PRIMARY KEY (tenant_id, key)
 memory_shortened memory_shortened_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 memory_shortened memory_shortened_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
-memory_vectors memory_vectors_check CHECK ((octet_length(vector) = (4 * dimensions)))
-memory_vectors memory_vectors_dimensions_check CHECK ((dimensions > 0))
+memory_vectors memory_vectors_check CHECK ((cardinality(vector) = dimensions))
 memory_vectors memory_vectors_pkey PRIMARY KEY (tenant_id, digest, model)
 memory_vectors memory_vectors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 memory_vectors memory_vectors_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
@@ -475,6 +490,11 @@ CREATE INDEX jobs_waiting ON public.jobs USING btree (prerequisite_job_id) WHERE
 CREATE UNIQUE INDEX lane_steps_pkey ON public.lane_steps USING btree (tenant_id, stage_run_id, lane_id, step_key)
 CREATE UNIQUE INDEX lanes_pkey ON public.lanes USING btree (tenant_id, id)
 CREATE UNIQUE INDEX lanes_tenant_id_session_id_ordinal_key ON public.lanes USING btree (tenant_id, session_id, ordinal)
+CREATE INDEX memory_chunks_by_words ON public.memory_chunks USING gin (words)
+CREATE INDEX memory_chunks_of_digest ON public.memory_chunks USING btree (tenant_id, digest)
+CREATE INDEX memory_chunks_of_project ON public.memory_chunks USING btree (tenant_id, project_id)
+CREATE UNIQUE INDEX memory_chunks_pkey ON public.memory_chunks USING btree (tenant_id, item, place)
+CREATE UNIQUE INDEX memory_items_pkey ON public.memory_items USING btree (tenant_id, session_id, item)
 CREATE INDEX memory_shortened_of_project ON public.memory_shortened USING btree (tenant_id, project_id)
 CREATE UNIQUE INDEX memory_shortened_pkey ON public.memory_shortened USING btree (tenant_id, key)
 CREATE INDEX memory_vectors_of_project ON public.memory_vectors USING btree (tenant_id, project_id)
@@ -523,6 +543,8 @@ holds enabled=t forced=t
 jobs enabled=t forced=t
 lane_steps enabled=t forced=t
 lanes enabled=t forced=t
+memory_chunks enabled=t forced=t
+memory_items enabled=t forced=t
 memory_shortened enabled=t forced=t
 memory_vectors enabled=t forced=t
 model_calls enabled=t forced=t
@@ -574,6 +596,8 @@ lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT curre
 lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 lanes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+memory_chunks tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+memory_items tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 memory_shortened tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 memory_vectors tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -637,6 +661,8 @@ lane_steps dialectic_worker INSERT, SELECT, UPDATE
 lanes dialectic_app INSERT, SELECT
 lanes dialectic_ledger DELETE, SELECT
 lanes dialectic_worker SELECT
+memory_chunks dialectic_app INSERT, SELECT, UPDATE
+memory_items dialectic_app INSERT, SELECT
 memory_shortened dialectic_app INSERT, SELECT, UPDATE
 memory_vectors dialectic_app INSERT, SELECT, UPDATE
 model_calls dialectic_app INSERT, SELECT, UPDATE
@@ -1577,6 +1603,73 @@ CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
 AS $function$
   select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
   order by a.currency = 'token', a.kind, a.owner for update
+$function$
+CREATE OR REPLACE FUNCTION public.match_chunks(of_tenant uuid, of_items text[], of_session uuid, of_model text, question text[], question_vector real[], depth integer, most integer)
+ RETURNS TABLE(item text, place integer, digest text, body text, score double precision)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select c.item, c.place, c.digest, c.body, f.score
+  from (
+    select h.item, h.place, sum(5.0::float8 / (9 + h.rank)) as score from (
+      select * from match_vectors(of_tenant, of_items, of_session, of_model, question_vector, depth)
+      union all
+      select * from match_words(of_tenant, of_items, of_session, question, depth)
+    ) as h group by h.item, h.place
+  ) as f
+  join memory_chunks c on c.tenant_id = of_tenant and c.item = f.item and c.place = f.place
+  order by f.score desc, c.item, c.place limit most
+$function$
+CREATE OR REPLACE FUNCTION public.match_vectors(of_tenant uuid, of_items text[], of_session uuid, of_model text, question real[], depth integer)
+ RETURNS TABLE(item text, place integer, rank bigint)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return query execute format($sql$
+    select n.item, n.place, row_number() over (order by n.distance, n.item, n.place)
+    from (
+      select c.item, c.place, v.vector::vector(%1$s) <#> $5::vector(%1$s) as distance
+      from memory_vectors v join memory_chunks c on c.tenant_id = v.tenant_id
+        and c.digest = v.digest
+      where v.tenant_id = $1 and v.model = $4 and v.dimensions = %1$s
+        and ($2 is null or c.item = any ($2))
+        and ($3 is null or exists (select from memory_items i
+          where i.tenant_id = $1 and i.session_id = $3 and i.item = c.item))
+      order by v.vector::vector(%1$s) <#> $5::vector(%1$s), c.item, c.place limit $6
+    ) as n where n.distance < 0
+    $sql$, cardinality(question))
+  using of_tenant, of_items, of_session, of_model, question, depth;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.match_words(of_tenant uuid, of_items text[], of_session uuid, question text[], depth integer)
+ RETURNS TABLE(item text, place integer, rank bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with within as (
+    select c.item, c.place, c.words, c.size from memory_chunks c
+    where c.tenant_id = of_tenant and (of_items is null or c.item = any (of_items))
+      and (of_session is null or exists (select from memory_items i
+        where i.tenant_id = of_tenant and i.session_id = of_session and i.item = c.item))
+  ), overall as (
+    select count(*)::float8 as chunks, greatest(1, avg(w.size))::float8 as mean from within w
+  ), hits as (
+    select w.item, w.place, w.size, u.lexeme, cardinality(u.positions) as times
+    from within w cross join lateral unnest(w.words) as u
+    where w.words @@ (select string_agg(format('%L', word), ' | ')::tsquery
+        from unnest(question) as word)
+      and u.lexeme = any (question)
+  ), rarities as (
+    select h.lexeme, ln(1 + (o.chunks - count(*) + 0.5) / (count(*) + 0.5)) as rarity
+    from hits h cross join overall o group by h.lexeme, o.chunks
+  ), scored as (
+    select h.item, h.place, sum(r.rarity * h.times * 2.2
+      / (h.times + 1.2 * (0.25 + 0.75 * h.size / o.mean))) as score
+    from hits h join rarities r using (lexeme) cross join overall o group by h.item, h.place
+  )
+  select s.item, s.place, row_number() over (order by s.score desc, s.item, s.place)
+  from scored s order by 3 limit depth
 $function$
 CREATE OR REPLACE FUNCTION public.may_follow(from_status text, to_status text)
  RETURNS boolean

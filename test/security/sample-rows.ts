@@ -23,7 +23,7 @@ const ALLOWED: Record<string, string> = {
   'entries.amount': '0', // whatever else a posting has must sum to zero
   'budgets.scope': 'tenant',
   'budgets.currency': 'USD',
-  'memory_vectors.dimensions': '9', // as many as the bytes below make
+  'memory_vectors.dimensions': '2', // as many as the numbers below
 };
 
 /** References that a trigger holds instead of a foreign key. */
@@ -41,6 +41,8 @@ const BY_TYPE: Record<string, () => unknown> = {
   'timestamp with time zone': () => new Date(),
   'double precision': () => 0.5,
   'text[]': () => ['a'],
+  'real[]': () => [0.5, 0.5],
+  tsvector: () => 'a',
   'uuid[]': () => [],
 };
 
