@@ -1,5 +1,6 @@
 import type { Addition, Amounts, Estimate, Range, ShortenedPrompt } from '../estimate/types.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { withKey } from './with-key.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {
@@ -34,8 +35,8 @@ export const describeRange = ({ low, middle, high }: Range): string =>
 export function describeEstimate(estimate: Estimate): string[] {
   const { stages, models, parts, unpriced, learnedDocuments } = estimate;
   const several = models.length > 1;
-  const rows = stages.flatMap(({ stage, ...sum }) => [
-    toRow(stage, sum),
+  const rows = stages.flatMap(({ stage, name, ...sum }) => [
+    toRow(withKey(name, stage), sum),
     ...parts
       .filter((part) => several && part.stage === stage)
       .map((part) => toRow(`  ${part.model}`, part)),

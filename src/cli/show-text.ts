@@ -6,8 +6,8 @@ import { shortId } from '../session/name-document.ts';
 import type { SessionView } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
-import { simplifyName } from '../text/simplify-name.ts';
 import { describeAge } from './describe-age.ts';
+import { withKey } from './with-key.ts';
 
 /** Everything that `show` tells of a session. */
 export type Shown = {
@@ -87,10 +87,6 @@ const listAll = (stage: Stage, documents: readonly ShownDocument[]): string[] =>
     const what = `${name} v${version} · ${model} · ${cost} · ${path ?? dataPath}`;
     return `  ${shortId(id)}  ${key}@${lane}  ${what}`;
   });
-
-/** A name with the key that commands and files go by, where they differ in more than their spelling. */
-const withKey = (name: string, key: string): string =>
-  simplifyName(name) === simplifyName(key) ? name : `${name} (${key})`;
 
 function titleOf(stage: Stage, key: string): string {
   const step = stage.steps.find(({ output }) => output.documentKey === key);

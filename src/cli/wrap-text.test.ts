@@ -57,6 +57,12 @@ test('paths and addresses stay whole', () => {
   ]);
 });
 
+test('a command is not broken by the indentation of its paragraph alone', () => {
+  const command = `dialectic resume ${ID}`;
+  expect(wrapLine(`- It failed for good. Go on with: ${command}`, 53).at(-1)).toBe(command);
+  expect(wrapLine(`- It failed for good. Go on with: ${command}`, 56).at(-1)).toBe(`  ${command}`);
+});
+
 test('what follows a bullet or a first column stays below it', () => {
   expect(wrapLine('  12  Who decides whether the shop opens?', 24)).toEqual([
     '  12  Who decides',

@@ -73,6 +73,8 @@ export function wrapLine(line: string, columns: number): string[] {
   for (const { text, gap, isCommand } of readUnits(line.slice(start.length))) {
     const fits = widthOf(current) + (isOpen ? gap.length : 0) + widthOf(text) <= columns;
     if (isOpen && !fits) end();
+    // A command that the indentation alone would break stands at the left edge.
+    if (isCommand && !isOpen && widthOf(current) + widthOf(text) > columns) current = '';
     // The full stop behind a command that has a line of its own would be copied with it.
     current += `${isOpen ? gap : ''}${isCommand && !fits ? text.replace(/[.;,]$/, '') : text}`;
     isOpen = true;

@@ -40,7 +40,11 @@ export function estimateRun(input: EstimateInput): Estimate {
     process: input.process,
     documents: loaded.length,
     ...amountsOf(loaded),
-    stages: sumBy(({ job }) => job.stage).map(([{ job }, sum]) => ({ stage: job.stage, ...sum })),
+    stages: sumBy(({ job }) => job.stage).map(([{ stage }, sum]) => ({
+      stage: stage.key,
+      name: stage.name,
+      ...sum,
+    })),
     models: sumBy(({ model }) => model).map(([{ model }, sum]) => ({ model, ...sum })),
     parts: sumBy(({ job, model }) => `${job.stage}\n${model}`).map(([{ job, model }, sum]) => ({
       stage: job.stage,

@@ -34,7 +34,7 @@ export type Estimate = Amounts & {
   readonly process: string;
   /** What the planners will ask for; each takes one call at least. */
   readonly documents: number;
-  readonly stages: readonly (Amounts & { readonly stage: string })[];
+  readonly stages: readonly (Amounts & { readonly stage: string; readonly name: string })[];
   readonly models: readonly (Amounts & { readonly model: string })[];
   readonly parts: readonly (Amounts & { readonly stage: string; readonly model: string })[];
   readonly additions: {

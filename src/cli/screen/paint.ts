@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { withoutControls } from '../../text/clean-text.ts';
-import { widthOf, wrapLine } from '../wrap-text.ts';
+import { widthOf, wrapText } from '../wrap-text.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -32,10 +32,11 @@ export function layOut(line: Line, columns: number): Line[] {
   const [first] = line;
   const path = line.find((part) => typeof part !== 'string' && part.isPath === true);
   if (path !== undefined) return [shortenPath(line, path, columns)];
-  const pieces = wrapLine(withoutControls(line.map(textOf).join('')), columns);
+  const text = withoutControls(line.map(textOf).join(''));
+  const pieces = wrapText(text, columns).split('\n');
   if (pieces.length === 1 || first === undefined) return [line];
   const isOneStyle = line.length === 1 && typeof first !== 'string';
-  return pieces.map((text) => [isOneStyle ? styled(first.style, text) : text]);
+  return pieces.map((piece) => [isOneStyle ? styled(first.style, piece) : piece]);
 }
 
 /** What a path keeps at least, behind a long title: the end of the file's name. */

@@ -107,11 +107,13 @@ describe.each([80, 50])('on a terminal of %i columns', (columns) => {
     const screen = await open(terminal);
     const words =
       'Nothing new starts. Four calls under way are let finish, and cost what they cost.';
+    screen.tell('Two\nlines.');
     screen.tell(words);
     screen.news([failed]);
     const lines = terminal.screen.map((line) => line.trimEnd());
     const end = lines.findIndex((line) => line.endsWith('cost.'));
-    expect(lines.slice(0, end + 1).join(' ')).toBe(words);
+    expect(lines.slice(0, 2)).toEqual(['Two', 'lines.']);
+    expect(lines.slice(2, end + 1).join(' ')).toBe(words);
     expect(lines.every((line) => line.length <= columns)).toBe(true);
   });
 
@@ -176,6 +178,18 @@ test('a finished document is told by its path, shortened in the middle where it 
     (await open(terminal)).news([rendered]);
     expect(terminal.screen[0]).toBe(line);
   }
+});
+
+test('the last frame makes no guess at what would follow', async () => {
+  const terminal = new Terminal(200);
+  const screen = await openScreen(session, NO_CAPS, terminal);
+  screen.draw(NO_EVENTS);
+  const done = [1, 2, 3].map((lane) => job('job-completed', { ...write, lane }));
+  screen.draw(reduceSession(NO_EVENTS, done));
+  expect(terminal.screen.join('')).toMatch(/about \d+ s left/);
+  screen.close();
+  expect(terminal.screen.join('')).not.toMatch(/left/);
+  expect(terminal.screen.join('')).toContain('0 in flight');
 });
 
 test('colours are used where the terminal has them, and only there', async () => {

@@ -55,6 +55,7 @@ export class Screen {
   #pace: Pace | undefined;
   #lastStage = '';
   #lastLineMs = elapsedMs();
+  #isOver = false;
 
   constructor(session: ShownSession, caps: Caps, output: Output, window: Window | null) {
     this.#session = session;
@@ -67,7 +68,7 @@ export class Screen {
   /** Shows a state; the first one is where this process took over. */
   draw(state: SessionState): void {
     this.#state = state;
-    const view = viewRun(this.#session, this.#expected, state);
+    const view = this.#view();
     if (this.#window !== null) return this.#redraw(view, this.#window);
     const latest = view.stages.findLast(({ mark }) => mark !== 'waiting');
     const stage = latest ? `${latest.mark === 'done' ? '✓ ' : ''}${latest.name}` : 'Starting';
@@ -85,10 +86,17 @@ export class Screen {
     this.#keep([text]);
   }
 
-  /** Ends the drawing; what was drawn last stays. */
+  /** Ends the drawing; what is drawn last stays, without a guess at what follows. */
   close(): void {
     this.#timer.stop();
-    this.#window?.update.done();
+    this.#isOver = true;
+    if (this.#window === null) return;
+    if (this.#state !== NO_EVENTS) this.#redraw(this.#view(), this.#window);
+    this.#window.update.done();
+  }
+
+  #view(): RunView {
+    return viewRun(this.#session, this.#expected, this.#state);
   }
 
   #keep(line: Line): void {
@@ -99,11 +107,11 @@ export class Screen {
     }
     const lines = layOut(line, this.#output.columns ?? 80);
     this.#window.update.persist(lines.map((one) => paint(one, this.#output)).join('\n'));
-    this.#redraw(viewRun(this.#session, this.#expected, this.#state), this.#window);
+    this.#redraw(this.#view(), this.#window);
   }
 
   #tick(): void {
-    const view = viewRun(this.#session, this.#expected, this.#state);
+    const view = this.#view();
     if (this.#window !== null) this.#redraw(view, this.#window);
     else if (elapsedMs() - this.#lastLineMs >= QUIET_MS) this.#writeSums(this.#lastStage, view);
   }
@@ -136,7 +144,7 @@ export class Screen {
       now: now(),
       participants: this.#session.lanes.map(({ ordinal, model }) => `${ordinal} ${model}`),
       seconds: startedAt === null ? 0 : (now().getTime() - Date.parse(startedAt)) / 1000,
-      secondsLeft: secondsLeft(this.#pace, { done, total }, nowMs),
+      secondsLeft: this.#isOver ? null : secondsLeft(this.#pace, { done, total }, nowMs),
     };
   }
 }
