@@ -93,3 +93,68 @@ test('chunks of any text follow each other without a gap, and no fence is divide
     { numRuns: 200 },
   );
 });
+
+/** What is never divided, with what stands between two of a kind; a heading has its level. */
+type Block = { readonly units: readonly string[]; readonly joint: string; readonly level?: number };
+
+const phrase = fc
+  .array(fc.constantFrom('oven', 'dough', 'price', 'permit', 'loaf', 'tax'), {
+    minLength: 2,
+    maxLength: 14,
+  })
+  .map((words) => words.join(' '));
+const marker = fc.constantFrom('', '', ' [S12]', ' [^3]', '【4†menu】');
+const cited = fc.tuple(phrase, marker).map(([words, mark]) => `The ${words}.${mark}`);
+const list = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 1, maxLength: 12 });
+const blocks: fc.Arbitrary<Block> = fc.oneof(
+  list(cited).map((units) => ({ units, joint: ' ' })),
+  list(fc.tuple(phrase, phrase)).map((all) => ({
+    units: all.map(([one, more]) => `- ${one}\n  ${more}`),
+    joint: '\n',
+  })),
+  list(fc.tuple(phrase, phrase)).map((all) => ({
+    units: ['| What | How |\n|---|---|', ...all.map(([one, other]) => `| ${one} | ${other} |`)],
+    joint: '\n',
+  })),
+  list(phrase).map((lines) => ({ units: [`\`\`\`\n${lines.join('\n\n')}\n\`\`\``], joint: '' })),
+  fc.tuple(phrase, fc.integer({ min: 1, max: 4 })).map(([title, level]) => ({
+    units: [`${'#'.repeat(level)} ${title}`],
+    joint: '',
+    level,
+  })),
+);
+
+test('no sentence with its marker, item, row or fence is ever divided; headings stay true', () => {
+  fc.assert(
+    fc.property(
+      fc.array(blocks, { minLength: 1, maxLength: 10 }),
+      fc.integer({ min: 20, max: 400 }),
+      (all, most) => {
+        const text = all.map(({ units, joint }) => units.join(joint)).join('\n\n');
+        const chunks = chunkMarkdown(text, most);
+        expect(chunks.map((chunk) => chunk.text).join('')).toBe(text);
+        let at = 0;
+        let path: { level: number; title: string }[] = [];
+        for (const { units, joint, level } of all) {
+          if (level !== undefined) {
+            const title = units[0]!.replace(/^#+ /, '');
+            path = [...path.filter((one) => one.level < level), { level, title }];
+          }
+          for (const unit of units) {
+            const end = at + unit.length;
+            const cuts = chunks.filter(({ start }) => start > at && start < end);
+            expect(cuts.map((chunk) => chunk.text)).toEqual([]);
+            const begun = chunks.find(({ start }) => start === at);
+            const titles = path.map(({ title }) => title);
+            if (begun && level === undefined) expect(begun.headings).toEqual(titles);
+            if (begun && level !== undefined)
+              expect(begun.headings).toEqual(expect.arrayContaining([titles[0]]));
+            at = end + joint.length;
+          }
+          at += 2 - joint.length;
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

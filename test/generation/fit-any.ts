@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { roomForRequest } from '../../src/context/room.ts';
+import type { Database } from '../../src/db/database.ts';
+import { saveBlob } from '../../src/documents/blobs.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
+import { type Assembly, assembleRequest } from '../../src/generation/assemble-request.ts';
+import type { JobInput } from '../../src/generation/job-input.ts';
+import type { NextTurn } from '../../src/generation/turn-messages.ts';
+import type { Assembled } from '../../src/handlers/assemble.ts';
+import { fit } from '../../src/handlers/fit.ts';
+import { loadMeasure } from '../../src/handlers/measure-request.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
+import { readModelsConfig } from '../../src/models/config.ts';
+import type { ModelProvider } from '../../src/models/types.ts';
+import type { PlannedJob } from '../../src/planning/types.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { mergeOverlays } from '../../src/recipe/overlays.ts';
+import { renderSeedPrompt } from '../../src/recipe/render-prompt.ts';
+import { processOf, stage, step } from '../recipes/build.ts';
+import { newTenant } from '../stores.ts';
+
+const MODEL = 'lab/any';
+const SEED = 'prompts/seed.md';
+const base = stage('draft', [step('one', 'EXECUTE', 'all_to_one', 'first', ['seed:draft/'])]);
+const drafting = {
+  ...base,
+  seedPrompt: SEED,
+  files: {
+    ...base.files,
+    [SEED]: 'A brief is a brief.\n\n{{ user_request }}\n\nFor {{ project.name }}.',
+    'prompts/any.md': 'Write {{ step.name }}. Which oven is dear? What does the permit cost?',
+  },
+};
+const process = processOf('drafts', [drafting]);
+
+const words = 'oven dough price permit loaf tax, mill courier salt; rye noise lease'.split(' ');
+const sentence = fc
+  .array(fc.constantFrom(...words), { minLength: 3, maxLength: 12 })
+  .map((all) => `The ${all.join(' ')}.`);
+const paragraph = fc.array(sentence, { minLength: 1, maxLength: 8 }).map((all) => all.join(' '));
+const text = fc
+  .array(
+    fc.oneof(
+      paragraph,
+      fc.lorem({ maxCount: 3 }).map((title) => `## ${title}`),
+      fc.string(),
+    ),
+    {
+      minLength: 1,
+      maxLength: 14,
+    },
+  )
+  .map((all) => all.join('\n\n'));
+
+/** A request of any documents, feedback and turns, in a window of any size. */
+const prompts = fc.record({
+  brief: paragraph,
+  documents: fc.array(text, { maxLength: 5 }),
+  feedback: fc.option(paragraph, { nil: null }),
+  written: fc.array(paragraph, { maxLength: 6 }),
+  kind: fc.constantFrom('continue', 'repair', null),
+  windowTokens: fc.integer({ min: 300, max: 4_000 }),
+});
+
+type Prompt = typeof prompts extends fc.Arbitrary<infer T> ? T : never;
+
+const inputOf = (over: Partial<JobInput>): JobInput => ({
+  name: 'x',
+  type: 'document',
+  label: 'Case',
+  title: 'Case',
+  stage: 'thesis',
+  document_key: 'case',
+  place: 1,
+  order: '000/a',
+  text: '',
+  content: {},
+  ...over,
+});
+
+function toAssembly(prompt: Prompt, projectId: string): Assembled {
+  const { brief, documents, feedback, written, kind } = prompt;
+  const facts = {
+    userRequest: brief,
+    iteration: 1,
+    project: { name: 'Bakery', domain: '' },
+    resources: {},
+    overlay: mergeOverlays({}),
+  };
+  const turn: NextTurn | null =
+    kind === null || written.length === 0
+      ? null
+      : kind === 'continue'
+        ? { kind, written }
+        : { kind, written, problems: 'It lacks a price.' };
+  const inputs = documents.map((one, at) =>
+    inputOf({ text: one, label: `Case ${at}`, order: `00${at}/a` }),
+  );
+  const said =
+    feedback === null
+      ? []
+      : [inputOf({ type: 'feedback', label: 'Said', text: feedback, order: '009/f' })];
+  const assembly: Assembly = {
+    session: { id: newId(), process },
+    stage: drafting,
+    step: drafting.steps[0]!,
+    planned: { stage: 'draft', documentKey: 'first' } as PlannedJob,
+    facts,
+    seedPrompt: renderSeedPrompt(process, drafting, facts),
+    inputs: [...inputs, ...said],
+    model: MODEL,
+    turn,
+  };
+  const session = { ...assembly.session, projectId };
+  return { ...assembly, session, request: assembleRequest(assembly) } as unknown as Assembled;
+}
+
+/** What must be in the request to the byte: everything but documents and the middle of an answer. */
+function findImmutable({ request, turn }: Assembled): string[] {
+  const written = turn?.written ?? [];
+  const kept = turn?.kind === 'repair' ? [] : [written[0] ?? '', ...written.slice(-2)];
+  const user = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  return [request.system, ...user.filter((content) => !content.startsWith('# Documents')), ...kept];
+}
+
+/**
+ * Fits any prompt: what comes out fits or the refusal has a name, nothing immutable is touched, and
+ * what is not shortened is there to the byte.
+ */
+export async function fitAny(database: Database, numRuns: number): Promise<void> {
+  const { tenantId } = await newTenant(database);
+  const projectId = newId();
+  await database.asTenant(tenantId, async (tx) => {
+    const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
+    await tx.query(
+      'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
+      row,
+    );
+  });
+  const measure = await loadMeasure(database, tenantId, MODEL);
+  const seen = { whole: 0, shortened: 0, refused: 0 };
+  const property = fc.asyncProperty(prompts, async (prompt) => {
+    const assembled = toAssembly(prompt, projectId);
+    const window = { windowTokens: prompt.windowTokens, maxOutputTokens: 100 };
+    const config = readModelsConfig(
+      {},
+      {
+        providers: { lab: { baseUrl: 'http://127.0.0.1:9/v1', local: true } },
+        models: { [MODEL]: window },
+      },
+    );
+    const context = { job: { tenantId }, signal: new AbortController().signal } as JobContext;
+    const deps = { database, config, provider: {} as ModelProvider };
+    const fitted = await fit(deps, context, assembled).catch((error: unknown) => error);
+    if (fitted instanceof DialecticError) {
+      expect(fitted.code).toBe('context_window_exceeded');
+      seen.refused += 1;
+      return;
+    }
+    const { request, shortened } = fitted as Awaited<ReturnType<typeof fit>>;
+    seen[shortened.length > 0 ? 'shortened' : 'whole'] += 1;
+    expect(measure.countRequest(request)).toBeLessThanOrEqual(roomForRequest(window)!);
+    const contents = [request.system, ...request.messages.map(({ content }) => content)];
+    for (const part of findImmutable(assembled)) expect(contents.join('\n\n')).toContain(part);
+    for (const one of shortened) expect(one.after).toBeLessThanOrEqual(one.tokens);
+    const gone = new Set(shortened.map(({ label }) => label));
+    for (const { label, text: whole } of assembled.inputs) {
+      if (!gone.has(label)) expect(contents.join('\n\n')).toContain(whole.trim());
+    }
+  });
+  await fc.assert(property, { numRuns });
+  // Otherwise the property would have tried nothing.
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(numRuns / 50);
+}
