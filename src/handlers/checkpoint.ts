@@ -103,7 +103,7 @@ export async function findAbandoned(tx: Transaction, job: Job): Promise<Abandone
        where p.tenant_id = c.tenant_id and p.call_id = c.id), '') as text
      from model_calls c left join holds h
        on h.tenant_id = c.tenant_id and h.call_id = c.id and h.purpose = $2
-     where c.job_id = $1 and c.status = 'sent'
+     where c.job_id = $1 and c.status = 'sent' and c.purpose <> 'embedding'
      order by c.id desc limit 1`,
     [job.id, GENERATION],
   );

@@ -1,14 +1,16 @@
 import type { JobContext } from '../jobs/context.ts';
-import { assemble } from './assemble.ts';
+import { type Assembled, assemble } from './assemble.ts';
 import { call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
 import { compute } from './compute.ts';
+import { FundsRefused } from './embedding-call.ts';
 import { fit } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { judge } from './judge.ts';
 import { load } from './load.ts';
+import { pauseForFunds } from './pause-for-funds.ts';
 import { recover } from './recover.ts';
-import { reserve } from './reserve.ts';
+import { type Reserved, reserve } from './reserve.ts';
 import { save } from './save.ts';
 
 /**
@@ -25,10 +27,24 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   if (computation !== null) return compute(context, loaded, computation);
   const assembled = assemble(loaded);
   const recovered = await recover(database, job, assembled);
-  const fitAndReserve = async () => reserve(deps, context, await fit(deps, job, assembled));
-  const reserved = recovered ?? (await fitAndReserve());
+  const reserved = recovered ?? (await fitAndReserve(deps, context, assembled));
   // The session was paused for want of money; the job comes back when it goes on.
   if (reserved === null) return;
   const answered = recovered ?? (await call(deps, context, reserved));
   await chargeUnsaved(database, job, answered, async () => save(context, judge(answered)));
+}
+
+/** Null where the session was paused for want of money, be it for embedding or for the call. */
+async function fitAndReserve(
+  deps: HandlerDeps,
+  context: JobContext,
+  assembled: Assembled,
+): Promise<Reserved | null> {
+  try {
+    return await reserve(deps, context, await fit(deps, context, assembled));
+  } catch (error) {
+    if (!(error instanceof FundsRefused)) throw error;
+    await pauseForFunds(context, error.held);
+    return null;
+  }
 }

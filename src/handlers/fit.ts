@@ -1,13 +1,12 @@
 import { fitParts, type Shortened } from '../context/fit-parts.ts';
 import { Recall } from '../context/recall.ts';
-import { rememberWith } from '../context/remember-with.ts';
 import { roomForRequest } from '../context/room.ts';
-import { findEmbedder } from '../context/sentence-embedder.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { Job } from '../jobs/types.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
 import type { Assembled } from './assemble.ts';
+import { chooseEmbedder } from './choose-embedder.ts';
 import {
   type Candidate,
   findDocuments,
@@ -34,10 +33,12 @@ export type Fitted = Assembled & { readonly shortened: readonly ShortenedPart[] 
  * instructions, the request, feedback, the stage's plan and the last turns are never touched.
  */
 export async function fit(
-  { database, config, embedder = findEmbedder() }: HandlerDeps,
-  { tenantId }: Pick<Job, 'tenantId'>,
+  deps: HandlerDeps,
+  context: Pick<JobContext, 'job' | 'signal'>,
   assembled: Assembled,
 ): Promise<Fitted> {
+  const { database, config } = deps;
+  const { tenantId } = context.job;
   const { request, session } = assembled;
   const room = roomForRequest(await findWindow(request.model, config));
   if (room === null || fitsSurely(request, room)) return { ...assembled, shortened: [] };
@@ -45,9 +46,10 @@ export async function fit(
   const total = measure.countRequest(request);
   if (total <= room) return { ...assembled, shortened: [] };
   const { count } = measure;
-  const place = { database, tenantId, projectId: session.projectId, sessionId: session.id };
-  const remember = rememberWith(place, embedder);
-  const given = { ...place, embedder, remember, prompt: promptOf(request), count };
+  const { projectId, id: sessionId } = session;
+  const memory = chooseEmbedder(deps, context, { model: request.model, projectId });
+  const place = { database, tenantId, projectId, sessionId };
+  const given = { ...place, ...memory, prompt: promptOf(request), count };
   const documents = findDocuments(assembled);
   const turns = findTurns(assembled);
   const recall = await Recall.over(given, textsOf(documents));

@@ -3,11 +3,14 @@ import { forecast } from '../context/forecast.ts';
 import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
-import type { Database } from '../db/database.ts';
 import { compareInputs } from '../generation/assemble-request.ts';
 import type { Job } from '../jobs/types.ts';
+import { findPrice } from '../models/prices.ts';
+import { loadTokenCounter } from '../models/tokens.ts';
 import { findWindow, type ModelWindow } from '../models/windows.ts';
+import { worstCase } from '../wallet/worst-case.ts';
 import { type Assembled, assemble } from './assemble.ts';
+import { remoteEmbeddings } from './choose-embedder.ts';
 import {
   documentId,
   findDocuments,
@@ -20,6 +23,7 @@ import { promptOf } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { type Loaded, load } from './load.ts';
 import { type Counting, loadMeasure, type Measure } from './measure-request.ts';
+import { embeddingModel } from './remember-by-calls.ts';
 
 /** One part of a request, in the order in which the model reads it. */
 type ContextPart = {
@@ -97,7 +101,7 @@ export async function planContext(
     fits: !isTooLong ? 'whole' : after <= room ? 'shortened' : 'never',
     counting: { method, factor, errorShare, calls },
     parts,
-    embedding: await weighEmbedding(deps, job, isTooLong ? pieces : [], measure),
+    embedding: await weighEmbedding(deps, job, isTooLong ? pieces : [], request.model),
   };
 }
 
@@ -169,16 +173,23 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
 
 /** What has to be embedded first. An embedder that runs in this process costs nothing. */
 async function weighEmbedding(
-  { database, embedder = findEmbedder() }: { database: Database } & Pick<HandlerDeps, 'embedder'>,
+  {
+    database,
+    config,
+    embedder = findEmbedder(),
+  }: Pick<HandlerDeps, 'database' | 'config' | 'embedder'>,
   { tenantId }: Job,
   pieces: readonly string[],
-  { count }: Measure,
+  author: string,
 ): Promise<ContextPlan['embedding']> {
+  const remote = remoteEmbeddings(config, author);
+  const model = remote === undefined ? embedder.model : embeddingModel(remote, config);
+  const counter = await loadTokenCounter();
   const digests = pieces.map((text) => digestOf(text));
-  const known = await database.asTenant(tenantId, (tx) =>
-    findEmbedded(tx, embedder.model, digests),
-  );
+  const known = await database.asTenant(tenantId, (tx) => findEmbedded(tx, model, digests));
   const missing = pieces.filter((_, at) => !known.has(digests[at] ?? ''));
-  const tokens = missing.reduce((sum, text) => sum + count(text), 0);
-  return { model: embedder.model, texts: missing.length, tokens, costUsd: 0 };
+  const tokens = missing.reduce((sum, text) => sum + counter.count(remote ?? author, text), 0);
+  const price = remote === undefined ? null : await findPrice(remote, config);
+  const costUsd = worstCase(price, tokens, 0).usdMicros / 1e6;
+  return { model, texts: missing.length, tokens, costUsd };
 }

@@ -1,5 +1,4 @@
 import { roomForAnswer, USUAL_OUTPUT } from '../context/room.ts';
-import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { isRecorded, parseModelId } from '../models/model-id.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
@@ -8,13 +7,13 @@ import { findWindow } from '../models/windows.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import type { HoldResult } from '../wallet/holds.ts';
-import { noteShortage, type Shortage } from '../wallet/ledger.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import type { Assembled } from './assemble.ts';
 import { beginCall } from './begin-call.ts';
 import type { Fitted } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { loadMeasure } from './measure-request.ts';
+import { fundsBusy, pauseForFunds } from './pause-for-funds.ts';
 
 /**
  * A call that may leave: its row is written and its worst case is set aside. The request may ask
@@ -39,9 +38,10 @@ const PATIENCE_MS = 3_000;
  */
 export async function reserve(
   { database, config }: HandlerDeps,
-  { job, signal, commit }: JobContext,
+  context: JobContext,
   fitted: Fitted,
 ): Promise<Reserved | null> {
+  const { job, signal } = context;
   const { request, purpose, shortened } = fitted;
   const price = await findPrice(request.model, config);
   const window = await findWindow(request.model, config);
@@ -70,15 +70,10 @@ export async function reserve(
     if (affordable < most && affordable >= leastWorthwhile(held)) {
       most = affordable;
     } else if (held.outcome !== 'wait') {
-      const pause = gateOf(held);
-      const shortage = shortageOf(held);
-      await commit({
-        write: (tx) => noteShortage(tx, job.sessionId, pause, shortage),
-        next: { pause },
-      });
+      await pauseForFunds(context, held);
       return null;
     } else {
-      if (elapsedMs() - since > PATIENCE_MS) throw busy();
+      if (elapsedMs() - since > PATIENCE_MS) throw fundsBusy();
       await sleep(LOOK_AGAIN_MS, signal);
       signal.throwIfAborted();
     }
@@ -97,17 +92,3 @@ function leastWorthwhile({ outcome }: HoldResult): number {
   if (outcome === 'approval') return Number.POSITIVE_INFINITY;
   return outcome === 'wait' ? USUAL_OUTPUT : LEAST_OUTPUT;
 }
-
-function gateOf({ outcome }: HoldResult): 'budget' | 'funds' | 'approval' {
-  if (outcome === 'budget' || outcome === 'funds' || outcome === 'approval') return outcome;
-  throw new DialecticError('internal_error', `A new call cannot be ${outcome}.`);
-}
-
-const shortageOf = ({ shortScope, shortCurrency }: HoldResult): Shortage | null =>
-  shortScope && shortCurrency && { scope: shortScope, currency: shortCurrency };
-
-/** Not a failed try: nothing was sent. */
-const busy = (): DialecticError =>
-  new DialecticError('funds_busy', 'Calls in flight hold what is left of the money.', {
-    details: { sent: false, retryAfterMs: 1_000 },
-  });

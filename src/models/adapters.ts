@@ -1,4 +1,5 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { EmbeddingModelV4, LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { DialecticError } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import type { ProviderConfig, ProviderKind } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
@@ -20,9 +21,7 @@ export async function openLanguageModel(
   provider: ProviderConfig,
   fetch: SendHttp,
 ): Promise<LanguageModelV4> {
-  const { baseUrl: baseURL, apiKey } = resolveEndpoint(id.provider, provider);
-  const headers = provider.headers ?? {};
-  const settings = { baseURL, headers, fetch, apiKey: apiKey ?? NO_KEY };
+  const settings = settingsOf(id, provider, fetch);
   if (provider.kind === 'openai') {
     const { createOpenAI } = await import('@ai-sdk/openai');
     const openai = createOpenAI(settings);
@@ -43,6 +42,34 @@ export async function openLanguageModel(
     includeUsage: true,
     supportsStructuredOutputs: true,
   })(id.name);
+}
+
+/** Opens the AI SDK's embedding model for an id. */
+export async function openEmbeddingModel(
+  id: ModelId,
+  provider: ProviderConfig,
+  fetch: SendHttp,
+): Promise<EmbeddingModelV4> {
+  const settings = settingsOf(id, provider, fetch);
+  if (provider.kind === 'anthropic') {
+    const message = `${id.provider} has no embedding models. Name another under "embeddings".`;
+    throw new DialecticError('model_unknown', message, { details: { model: id.name } });
+  }
+  if (provider.kind === 'openai') {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return createOpenAI(settings).embeddingModel(id.name);
+  }
+  if (provider.kind === 'google') {
+    const { createGoogle } = await import('@ai-sdk/google');
+    return createGoogle(settings).embeddingModel(id.name);
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return createOpenAICompatible({ ...settings, name: id.provider }).embeddingModel(id.name);
+}
+
+function settingsOf(id: ModelId, provider: ProviderConfig, fetch: SendHttp) {
+  const { baseUrl: baseURL, apiKey } = resolveEndpoint(id.provider, provider);
+  return { baseURL, headers: provider.headers ?? {}, fetch, apiKey: apiKey ?? NO_KEY };
 }
 
 /** Whether a schema may be sent at all. */

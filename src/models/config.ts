@@ -86,9 +86,14 @@ export const modelsFile = z.object({
     .max(50)
     .optional()
     .meta(about('provider/model', 'who debates where a run names nobody')),
+  embeddings: z
+    .string()
+    .min(1)
+    .optional()
+    .meta(about('provider/model', 'compares parts of long prompts; default: on this machine')),
 });
 
-/** The sections `providers`, `models` and `participants` of a configuration file. */
+/** The sections `providers`, `models`, `participants` and `embeddings` of a configuration file. */
 export type ModelsFile = z.input<typeof modelsFile>;
 export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 /** USD for a million tokens, which is the same number as micro-USD for one. */
@@ -104,6 +109,8 @@ export type ModelsConfig = {
   readonly models: Readonly<Record<string, ModelConfig>>;
   /** Who debates where a run names nobody, as `provider/model`. */
   readonly participants?: readonly string[];
+  /** The model that compares parts of prompts that are too long; on this machine where absent. */
+  readonly embeddings?: string;
   /** What `recorded/…` answers from. */
   readonly recording?: RecordingConfig;
 };
@@ -201,11 +208,17 @@ export function parseModelsFile(file: unknown): z.infer<typeof modelsFile> {
  * environment, which wins because it is what a person types for one run.
  */
 export function readModelsConfig(environment: Environment, file: unknown = {}): ModelsConfig {
-  const { providers: fromFile = {}, models = {}, participants } = parseModelsFile(file);
+  const parsed = parseModelsFile(file);
+  const { providers: fromFile = {}, models = {}, participants, embeddings } = parsed;
   const names = new Set([...Object.keys(PRESETS), ...Object.keys(fromFile)]);
   const providers: Record<string, ProviderConfig> = {};
   for (const name of names) providers[name] = mergeProvider(name, fromFile[name], environment);
-  return { providers, models, ...(participants ? { participants } : {}) };
+  return {
+    providers,
+    models,
+    ...(participants ? { participants } : {}),
+    ...(embeddings ? { embeddings } : {}),
+  };
 }
 
 function mergeProvider(

@@ -61,3 +61,8 @@ test('prices and servers of other names take none', () => {
   };
   expect(findLiberties(ENVIRONMENT, {}, file)).toEqual([]);
 });
+
+test('a folder may not choose who reads the documents', () => {
+  const found = { embeddings: 'lab/embed', providers: { lab: { baseUrl: 'http://10.0.0.9/v1' } } };
+  expect(findLiberties({}, {}, found)).toEqual(['chooses who reads your documents (embeddings)']);
+});

@@ -8,8 +8,11 @@ import { type Environment, firstSet, parseModelsFile, presetOf } from './config.
  */
 export function findLiberties(environment: Environment, own: unknown, found: unknown): string[] {
   const { providers: trusted = {} } = parseModelsFile(own);
-  const { providers = {}, participants } = parseModelsFile(found);
-  const chooses = participants ? ['chooses who reads your briefs (participants)'] : [];
+  const { providers = {}, participants, embeddings } = parseModelsFile(found);
+  const chooses = [
+    ...(participants ? ['chooses who reads your briefs (participants)'] : []),
+    ...(embeddings ? ['chooses who reads your documents (embeddings)'] : []),
+  ];
   const taken = Object.entries(providers).flatMap(([name, wanted]) => {
     const { keyNames, urlNames, kind } = presetOf(name);
     const before = Object.hasOwn(trusted, name) ? trusted[name] : undefined;

@@ -4,11 +4,12 @@ import { abortedError, callModel, type Outside } from './call-model.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
-import { parseModelId } from './model-id.ts';
+import { embedTexts } from './embed-texts.ts';
+import { type ModelId, parseModelId } from './model-id.ts';
 import { createOfflineProvider } from './offline/offline-provider.ts';
 import { createRecordedProvider } from './recorded/recorded-provider.ts';
 import { requireProvider, requireRecording } from './require-models.ts';
-import type { ModelProvider, ModelResult } from './types.ts';
+import type { ModelProvider } from './types.ts';
 import { systemClock } from './watchdog.ts';
 import { findWindow } from './windows.ts';
 
@@ -45,6 +46,25 @@ export function createModelProvider(
     return line;
   }
 
+  /** Runs one call within the provider's limits, and tells its breaker how it went. */
+  async function runCall<T>(
+    id: ModelId,
+    provider: ProviderConfig,
+    signal: AbortSignal | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const { breaker, limit } = lineOf(id.provider, provider);
+    try {
+      return await limit.run(async () => {
+        breaker.enter();
+        return await report(breaker, call);
+      }, signal);
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      throw isAborted(error) ? error : abortedError(id);
+    }
+  }
+
   return {
     async generate(request, options = {}) {
       const id = parseModelId(request.model);
@@ -54,18 +74,15 @@ export function createModelProvider(
       }
       const provider = requireProvider(id, config);
       const window = await findWindow(request.model, config);
-      const { breaker, limit } = lineOf(id.provider, provider);
-      try {
-        return await limit.run(async () => {
-          breaker.enter();
-          const model = config.models[request.model];
-          const call = { request, id, provider, model, window, options };
-          return await report(breaker, () => callModel(call, { clock, send }));
-        }, options.signal);
-      } catch (error) {
-        if (!options.signal?.aborted) throw error;
-        throw isAborted(error) ? error : abortedError(id);
-      }
+      const call = { request, id, provider, model: config.models[request.model], window, options };
+      return runCall(id, provider, options.signal, () => callModel(call, { clock, send }));
+    },
+    async embed(request, { signal } = {}) {
+      const id = parseModelId(request.model);
+      const provider = requireProvider(id, config);
+      const model = config.models[request.model];
+      const call = { request, id, provider, model, ...(signal && { signal }) };
+      return runCall(id, provider, signal, () => embedTexts(call, { clock, send }));
     },
   };
 }
@@ -73,10 +90,7 @@ export function createModelProvider(
 const isAborted = (error: unknown): boolean =>
   error instanceof DialecticError && error.code === 'provider_call_aborted';
 
-async function report(
-  breaker: CircuitBreaker,
-  call: () => Promise<ModelResult>,
-): Promise<ModelResult> {
+async function report<T>(breaker: CircuitBreaker, call: () => Promise<T>): Promise<T> {
   try {
     const result = await call();
     breaker.succeed();

@@ -8,7 +8,8 @@ import { parseRecordedName } from './recorded/options.ts';
 
 /** Throws for a model that no call could reach, so that a run says so before it begins. */
 export function requireModels(models: readonly string[], config: ModelsConfig): void {
-  for (const model of models) {
+  const embeddings = config.embeddings === undefined ? [] : [config.embeddings];
+  for (const model of [...models, ...embeddings]) {
     const id = parseModelId(model);
     if (id.provider === 'offline') parseOfflineName(id.name);
     else if (id.provider === 'recorded') {

@@ -86,6 +86,16 @@ export type ModelResult = {
   readonly raw: RawResponse;
 };
 
+/** Texts to turn into vectors; the model is a `provider/model`. */
+export type EmbeddingRequest = { readonly model: string; readonly texts: readonly string[] };
+
+export type EmbeddingResult = {
+  /** One for each text, in their order. */
+  readonly vectors: readonly (readonly number[])[];
+  /** Null where the provider reported nothing. */
+  readonly inputTokens: number | null;
+};
+
 export type CallOptions = {
   readonly signal?: AbortSignal;
   readonly onDelta?: (text: string) => void;
@@ -96,4 +106,9 @@ export type CallOptions = {
 /** The one door to language models; it never retries: the job engine does. */
 export interface ModelProvider {
   generate(request: ModelRequest, options?: CallOptions): Promise<ModelResult>;
+  /** Absent where there are no vectors to be had. */
+  embed?(
+    request: EmbeddingRequest,
+    options?: Pick<CallOptions, 'signal'>,
+  ): Promise<EmbeddingResult>;
 }
