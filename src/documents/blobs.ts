@@ -13,6 +13,21 @@ export async function saveBlob(tx: Transaction, body: string): Promise<string> {
   return digest;
 }
 
+/** Stores texts, each once, and returns their hashes in the order of the texts. */
+export async function saveBlobs(tx: Transaction, bodies: readonly string[]): Promise<string[]> {
+  const digests = bodies.map((body) => hash('sha256', body, 'hex'));
+  const texts = new Map(digests.map((digest, at) => [digest, bodies[at] ?? '']));
+  // Sorted: of two transactions that store the same texts one waits, and neither deadlocks.
+  await tx.query(
+    `insert into blobs (tenant_id, hash, body)
+     select $1, t.hash, t.body from keep_texts(), unnest($2::text[], $3::text[]) as t (hash, body)
+     order by t.hash
+     on conflict do nothing`,
+    [tx.tenantId, [...texts.keys()], [...texts.values()]],
+  );
+  return digests;
+}
+
 export async function readBlob(tx: Transaction, digest: string): Promise<string> {
   const [row] = await tx.query<{ body: string }>('select body from blobs where hash = $1', [
     digest,

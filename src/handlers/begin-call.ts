@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
+import { saveRequest } from '../documents/requests.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
@@ -41,13 +41,10 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     // Thrown inside the transaction, so that nothing stays held.
     if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;
-    const body = JSON.stringify({ system: request.system, messages: request.messages });
-    const requestHash = await saveBlob(tx, body);
     await tx.query(
       `insert into model_calls
-         (tenant_id, id, session_id, job_id, model, purpose, request_hash, shortened,
-          counted_tokens)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+         (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       [
         tx.tenantId,
         callId,
@@ -55,11 +52,11 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
         job.id,
         request.model,
         purpose,
-        requestHash,
         JSON.stringify(shortened),
         countedTokens,
       ],
     );
+    await saveRequest(tx, callId, job.chainId, request);
     return held;
   });
 }

@@ -1,12 +1,16 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
+import type { StoredRequest } from '../documents/request-parts.ts';
+import { readRequests } from '../documents/requests.ts';
 import { withoutControls } from '../text/clean-text.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
-type Call = {
+type CallRow = {
+  readonly id: string;
   readonly chain_id: string;
-  readonly prompt: string;
+  /** The whole request of a call of an earlier release, as JSON. */
+  readonly stored: string | null;
   readonly answer: string;
   readonly finish: string;
   readonly model: string;
@@ -20,22 +24,34 @@ type Call = {
   readonly shortened: readonly unknown[];
 };
 
+type Call = CallRow & { readonly request: StoredRequest };
+
 /** Every answered call of a session by the chain that it belongs to, in order. */
 export async function readCalls(tx: Transaction, session: SessionView) {
-  const rows = await tx.query<Call>(
-    `select c.chain_id, p.body as prompt, a.body as answer, m.finish_reason as finish, m.model,
+  const rows = await tx.query<CallRow>(
+    `select m.id, c.chain_id, p.body as stored, a.body as answer, m.finish_reason as finish, m.model,
        m.input_tokens, m.output_tokens, m.cached_input_tokens, m.usage_estimated, m.shortened,
        (case m.origin when 'recording' then m.recorded_cost_micros else m.cost_micros end)::float8
          as cost
      from model_calls m
      join contributions c on c.tenant_id = m.tenant_id and c.id = m.contribution_id
      join blobs a on a.tenant_id = c.tenant_id and a.hash = c.blob_hash
-     join blobs p on p.tenant_id = m.tenant_id and p.hash = m.request_hash
+     left join blobs p on p.tenant_id = m.tenant_id and p.hash = m.request_hash
      where m.session_id = $1 order by c.ordinal`,
     [session.id],
   );
-  return Map.groupBy(rows, (row) => row.chain_id);
+  const requests = await readRequests(tx, session.id);
+  const calls = rows.map((row): Call => ({ ...row, request: requestOf(row, requests) }));
+  return Map.groupBy(calls, (row) => row.chain_id);
 }
+
+const requestOf = (
+  { id, stored }: CallRow,
+  requests: ReadonlyMap<string, StoredRequest>,
+): StoredRequest => {
+  if (stored !== null) return JSON.parse(stored) as StoredRequest;
+  return requests.get(id) ?? { system: '', messages: [] };
+};
 
 /**
  * The prompt and the answer of every call that went into a document, as they were. `about` are the
@@ -49,7 +65,7 @@ export function addCalls(
 ): void {
   for (const [index, call] of calls.entries()) {
     const continuation = index === 0 ? null : index;
-    files.set(constructPath({ kind: 'prompt', continuation, ...work }), formatPrompt(call.prompt));
+    files.set(constructPath({ kind: 'prompt', continuation, ...work }), formatPrompt(call.request));
     const answer = {
       model: call.model,
       ...(about.length > 0 && { about }),
@@ -71,10 +87,7 @@ export function addCalls(
   }
 }
 
-type StoredRequest = { system: string; messages: { role: string; content: string }[] };
-
-function formatPrompt(stored: string): string {
-  const { system, messages } = JSON.parse(stored) as StoredRequest;
+function formatPrompt({ system, messages }: StoredRequest): string {
   const turns = messages.map(({ role, content }) => `<!-- ${role} -->\n\n${showAsIs(content)}`);
   return `<!-- system -->\n\n${showAsIs(system)}\n\n${turns.join('\n\n')}\n`;
 }

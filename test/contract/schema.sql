@@ -27,6 +27,11 @@ budgets.currency text not null
 budgets.amount bigint not null
 budgets.spent bigint not null default 0
 budgets.held bigint not null default 0
+call_parts.tenant_id uuid not null
+call_parts.call_id uuid not null
+call_parts.ordinal integer not null
+call_parts.role text
+call_parts.blob_hash text not null
 call_pieces.tenant_id uuid not null
 call_pieces.call_id uuid not null
 call_pieces.seq integer not null
@@ -183,7 +188,7 @@ model_calls.job_id uuid not null
 model_calls.model text not null
 model_calls.purpose text not null
 model_calls.status text not null default 'sent'::text
-model_calls.request_hash text not null
+model_calls.request_hash text
 model_calls.contribution_id uuid
 model_calls.finish_reason text
 model_calls.input_tokens bigint
@@ -198,6 +203,7 @@ model_calls.origin text not null default 'model'::text
 model_calls.recorded_cost_micros bigint
 model_calls.shortened json not null default '[]'::json
 model_calls.counted_tokens integer
+model_calls.begins_with uuid
 notices.tenant_id uuid not null
 notices.id uuid not null
 notices.severity text not null
@@ -310,6 +316,10 @@ budgets budgets_held_check CHECK ((held >= 0))
 budgets budgets_pkey PRIMARY KEY (tenant_id, scope, owner_id, currency)
 budgets budgets_scope_check CHECK ((scope = ANY (ARRAY['session'::text, 'project'::text, 'tenant'::text])))
 budgets budgets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+call_parts call_parts_pkey PRIMARY KEY (tenant_id, call_id, ordinal)
+call_parts call_parts_role_check CHECK ((role = ANY (ARRAY['system'::text, 'user'::text, 'assistant'::text])))
+call_parts call_parts_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
+call_parts call_parts_tenant_id_call_id_fkey FOREIGN KEY (tenant_id, call_id) REFERENCES model_calls(tenant_id, id)
 call_pieces call_pieces_pkey PRIMARY KEY (tenant_id, call_id, seq)
 call_pieces call_pieces_tenant_id_call_id_fkey FOREIGN KEY (tenant_id, call_id) REFERENCES model_calls(tenant_id, id)
 concurrency_limits concurrency_limits_max_running_check CHECK ((max_running > 0))
@@ -395,6 +405,7 @@ model_calls model_calls_purpose_check CHECK ((purpose = ANY (ARRAY['document'::t
 model_calls model_calls_recorded_cost_check CHECK (((recorded_cost_micros IS NULL) OR (origin = 'recording'::text)))
 model_calls model_calls_recorded_cost_micros_check CHECK ((recorded_cost_micros >= 0))
 model_calls model_calls_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'received'::text, 'failed'::text, 'cut'::text])))
+model_calls model_calls_tenant_id_begins_with_fkey FOREIGN KEY (tenant_id, begins_with) REFERENCES model_calls(tenant_id, id)
 model_calls model_calls_tenant_id_contribution_id_fkey FOREIGN KEY (tenant_id, contribution_id) REFERENCES contributions(tenant_id, id)
 model_calls model_calls_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES jobs(tenant_id, id)
 model_calls model_calls_tenant_id_request_hash_fkey FOREIGN KEY (tenant_id, request_hash) REFERENCES blobs(tenant_id, hash)
@@ -454,6 +465,8 @@ CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
 CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX budgets_pkey ON public.budgets USING btree (tenant_id, scope, owner_id, currency)
+CREATE INDEX call_parts_of_blob ON public.call_parts USING btree (tenant_id, blob_hash)
+CREATE UNIQUE INDEX call_parts_pkey ON public.call_parts USING btree (tenant_id, call_id, ordinal)
 CREATE UNIQUE INDEX call_pieces_pkey ON public.call_pieces USING btree (tenant_id, call_id, seq)
 CREATE UNIQUE INDEX concurrency_limits_pkey ON public.concurrency_limits USING btree (tenant_id, key)
 CREATE INDEX contributions_of_blob ON public.contributions USING btree (tenant_id, blob_hash)
@@ -499,6 +512,7 @@ CREATE INDEX memory_shortened_of_project ON public.memory_shortened USING btree 
 CREATE UNIQUE INDEX memory_shortened_pkey ON public.memory_shortened USING btree (tenant_id, key)
 CREATE INDEX memory_vectors_of_project ON public.memory_vectors USING btree (tenant_id, project_id)
 CREATE UNIQUE INDEX memory_vectors_pkey ON public.memory_vectors USING btree (tenant_id, digest, model)
+CREATE INDEX model_calls_beginning_with ON public.model_calls USING btree (tenant_id, begins_with) WHERE (begins_with IS NOT NULL)
 CREATE INDEX model_calls_of_contribution ON public.model_calls USING btree (tenant_id, contribution_id)
 CREATE INDEX model_calls_of_job ON public.model_calls USING btree (tenant_id, job_id)
 CREATE INDEX model_calls_of_request ON public.model_calls USING btree (tenant_id, request_hash)
@@ -532,6 +546,7 @@ accounts enabled=t forced=t
 api_tokens enabled=t forced=t
 blobs enabled=t forced=t
 budgets enabled=t forced=t
+call_parts enabled=t forced=t
 call_pieces enabled=t forced=t
 concurrency_limits enabled=t forced=t
 contributions enabled=t forced=t
@@ -570,6 +585,8 @@ blobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT cu
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+call_parts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+call_parts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
@@ -635,6 +652,8 @@ blobs dialectic_app INSERT, SELECT
 blobs dialectic_ledger DELETE, SELECT
 budgets dialectic_app SELECT
 budgets dialectic_ledger DELETE, INSERT, SELECT, UPDATE
+call_parts dialectic_app INSERT, SELECT
+call_parts dialectic_ledger DELETE, SELECT
 call_pieces dialectic_app DELETE, INSERT, SELECT
 call_pieces dialectic_ledger DELETE, SELECT
 concurrency_limits dialectic_app DELETE, INSERT, SELECT, UPDATE
@@ -1135,6 +1154,8 @@ AS $function$
         where d.tenant_id = of_tenant and d.body_hash = b.hash)
       and not exists (select from model_calls m
         where m.tenant_id = of_tenant and m.request_hash = b.hash)
+      and not exists (select from call_parts q
+        where q.tenant_id = of_tenant and q.blob_hash = b.hash)
     returning octet_length(b.body) as size)
   select coalesce(sum(g.size), 0)::bigint from gone g
 $function$
@@ -1170,6 +1191,9 @@ begin
   where d.tenant_id = of_tenant and d.session_id = any (ids) and d.kind = 'document';
   delete from call_pieces p using model_calls c
   where p.tenant_id = of_tenant and c.tenant_id = of_tenant and c.id = p.call_id
+    and c.session_id = any (ids);
+  delete from call_parts q using model_calls c
+  where q.tenant_id = of_tenant and c.tenant_id = of_tenant and c.id = q.call_id
     and c.session_id = any (ids);
   delete from feedback f where f.tenant_id = of_tenant and f.session_id = any (ids);
   delete from documents d where d.tenant_id = of_tenant and d.session_id = any (ids);
@@ -1908,6 +1932,21 @@ begin
   return known.id;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.request_parts(of_call uuid)
+ RETURNS TABLE(ordinal integer, role text, blob_hash text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive begun as (
+    select c.tenant_id, c.id, c.begins_with from model_calls c
+    where c.tenant_id = current_tenant() and c.id = of_call
+    union all
+    select c.tenant_id, c.id, c.begins_with from model_calls c
+    join begun b on c.tenant_id = b.tenant_id and c.id = b.begins_with)
+  select p.ordinal, p.role, p.blob_hash from begun b
+  join call_parts p on p.tenant_id = b.tenant_id and p.call_id = b.id
+  order by p.ordinal
+$function$
 CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_locks boolean, most integer)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2385,6 +2424,9 @@ AS $function$
     union select unnest(array[d.markdown_hash, d.body_hash]) from documents d
       where d.tenant_id = of_tenant and d.session_id = any (of_sessions)
     union select m.request_hash from model_calls m
+      where m.tenant_id = of_tenant and m.session_id = any (of_sessions)
+    union select q.blob_hash from call_parts q
+      join model_calls m on m.tenant_id = q.tenant_id and m.id = q.call_id
       where m.tenant_id = of_tenant and m.session_id = any (of_sessions)) as t
 $function$
 CREATE OR REPLACE FUNCTION public.waits_for_itself(added job_wait[])

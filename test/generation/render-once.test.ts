@@ -1,6 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { readRequests } from '../../src/documents/requests.ts';
 import { readBody } from '../../src/handlers/read-body.ts';
 import type { Contract, Process } from '../../src/recipe/types.ts';
 import { startRun } from '../../src/session/start.ts';
@@ -82,18 +83,14 @@ test('a document is rendered once for its page and for every prompt that shows i
        where d.session_id = $1 and d.kind = 'document'`,
       [sessionId],
     ),
-    requests: await tx.query<{ body: string }>(
-      `select b.body from model_calls c join blobs b on b.hash = c.request_hash
-       where c.session_id = $1`,
-      [sessionId],
-    ),
+    requests: [...(await readRequests(tx, sessionId)).values()],
   }));
   // Six documents. The pages of the two reviews also show who signed, which prompts must not.
   expect(documents.map(({ key }) => key).toSorted()).toEqual(
     ['draft', 'review', 'verdict'].flatMap((key) => [key, key]),
   );
   expect(renderings).toBe(6 + 2);
-  const prompts = requests.map(({ body }) => body).join('\n');
+  const prompts = requests.map((request) => JSON.stringify(request)).join('\n');
   for (const { key, page, body } of documents) {
     const isSigned = key === 'review';
     expect(page.endsWith(`\n\n${body}`)).toBe(!isSigned);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { readRequests } from '../../src/documents/requests.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import type { JobHandler } from '../../src/jobs/context.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
@@ -61,18 +62,18 @@ const answerFirst = (sessionId: string, stageKey: string, text: string) =>
 
 /** What people said as it stands in the stored requests of one pass, not as documents quote it. */
 async function readGiven(sessionId: string, iteration: number) {
-  const rows = await database.asTenant(tenantId, (tx) =>
-    tx.query<{ stage: string; step: string; body: string }>(
-      `select j.payload->'planned'->>'stage' as stage, j.step_key as step, b.body
+  const { rows, requests } = await database.asTenant(tenantId, async (tx) => ({
+    requests: await readRequests(tx, sessionId),
+    rows: await tx.query<{ id: string; stage: string; step: string }>(
+      `select c.id, j.payload->'planned'->>'stage' as stage, j.step_key as step
        from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-       join blobs b on b.tenant_id = c.tenant_id and b.hash = c.request_hash
        where c.tenant_id = $1 and c.session_id = $2
          and (j.payload->'planned'->>'iteration')::int = $3`,
       [tenantId, sessionId, iteration],
     ),
-  );
-  return rows.map(({ stage, step, body }) => {
-    const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+  }));
+  return rows.map(({ id, stage, step }) => {
+    const { messages = [] } = requests.get(id) ?? {};
     const text = messages.map(({ content }) => content).join('\n');
     const blocks = [...text.matchAll(/<feedback [^>]*>\n([^<]*)\n<\/feedback>/g)];
     const told = text.includes('## What people said');

@@ -57,6 +57,9 @@ create or replace function texts_of(of_tenant uuid, of_project uuid, of_sessions
     union select unnest(array[d.markdown_hash, d.body_hash]) from documents d
       where d.tenant_id = of_tenant and d.session_id = any (of_sessions)
     union select m.request_hash from model_calls m
+      where m.tenant_id = of_tenant and m.session_id = any (of_sessions)
+    union select q.blob_hash from call_parts q
+      join model_calls m on m.tenant_id = q.tenant_id and m.id = q.call_id
       where m.tenant_id = of_tenant and m.session_id = any (of_sessions)) as t
 $$;
 
@@ -77,6 +80,8 @@ create or replace function delete_unused_texts(of_tenant uuid, hashes text[])
         where d.tenant_id = of_tenant and d.body_hash = b.hash)
       and not exists (select from model_calls m
         where m.tenant_id = of_tenant and m.request_hash = b.hash)
+      and not exists (select from call_parts q
+        where q.tenant_id = of_tenant and q.blob_hash = b.hash)
     returning octet_length(b.body) as size)
   select coalesce(sum(g.size), 0)::bigint from gone g
 $$;
@@ -112,6 +117,9 @@ begin
   where d.tenant_id = of_tenant and d.session_id = any (ids) and d.kind = 'document';
   delete from call_pieces p using model_calls c
   where p.tenant_id = of_tenant and c.tenant_id = of_tenant and c.id = p.call_id
+    and c.session_id = any (ids);
+  delete from call_parts q using model_calls c
+  where q.tenant_id = of_tenant and c.tenant_id = of_tenant and c.id = q.call_id
     and c.session_id = any (ids);
   delete from feedback f where f.tenant_id = of_tenant and f.session_id = any (ids);
   delete from documents d where d.tenant_id = of_tenant and d.session_id = any (ids);
