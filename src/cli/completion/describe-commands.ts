@@ -6,6 +6,7 @@ export type Offer =
   | 'domains'
   | 'files'
   | 'models'
+  | 'providers'
   | 'recipes'
   | 'sessions'
   | 'stages'
@@ -53,26 +54,47 @@ const BY_NAME: Readonly<Record<string, Offer>> = {
   file: 'files',
   folder: 'directories',
   model: 'models',
+  provider: 'providers',
   recipe: 'recipes',
   session: 'sessions',
+  'session or document': 'sessions',
   stage: 'stages',
+};
+
+/** Offers for arguments whose name means something else in this command. */
+const BY_PLACE: Readonly<Record<string, Offer>> = {
+  'dialectic recipe insert folder': 'recipes',
+  'dialectic recipe insert stage': 'recipes',
 };
 
 /** The commands below one, itself first, each with what it takes. */
 export function describeCommands(command: Command, parent = ''): CommandEntry[] {
   const path = `${parent} ${command.name()}`.trim();
+  const verbs = command.commands.map((verb) => ({
+    name: verb.name(),
+    description: verb.description(),
+  }));
   const own: CommandEntry = {
     path,
-    commands: command.commands.map((verb) => ({
-      name: verb.name(),
-      description: verb.description(),
-    })),
+    commands: [...verbs, ...(verbs.length > 0 ? [HELP_VERB] : [])],
     options: [...command.options.filter(({ hidden }) => !hidden).map(describeOption), HELP],
-    arguments: command.registeredArguments.map(offerOf),
+    arguments: command.registeredArguments.map(
+      (argument) => BY_PLACE[`${path} ${argument.name()}`] ?? offerOf(argument),
+    ),
     isRepeated: command.registeredArguments.at(-1)?.variadic ?? false,
   };
-  return [own, ...command.commands.flatMap((verb) => describeCommands(verb, path))];
+  const help = { path: `${path} help`, commands: [], options: [], isRepeated: false };
+  return [
+    own,
+    ...command.commands.flatMap((verb) => describeCommands(verb, path)),
+    ...(verbs.length > 0
+      ? [{ ...help, arguments: [{ words: verbs.map(({ name }) => name) }] }]
+      : []),
+  ];
 }
+
+/** Commander adds it to every command that has others below it. */
+const HELP_VERB = { name: 'help', description: 'display help for command' };
 
 /** Commander adds it when it parses. */
 const HELP: OfferedOption = {

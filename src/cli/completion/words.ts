@@ -5,7 +5,9 @@ import { PERSONA_NAMES } from '../../models/offline/personas.ts';
 import type { Offer } from './describe-commands.ts';
 
 /** Words that a script holds, so that the shell offers them without starting Node. */
-export type Words = Readonly<Record<'domains' | 'models' | 'recipes' | 'stages', string[]>>;
+export type Words = Readonly<
+  Record<'domains' | 'models' | 'providers' | 'recipes' | 'stages', string[]>
+>;
 
 /** Those of the shipped recipes and of the configuration; `openai/` stands for a provider's models. */
 export async function readWords({ models, participants, providers }: ModelsConfig): Promise<Words> {
@@ -18,6 +20,7 @@ export async function readWords({ models, participants, providers }: ModelsConfi
       ...Object.keys(providers).map((name) => `${name}/`),
       ...PERSONA_NAMES.map((name) => `offline/${name}`),
     ]),
+    providers: unique(Object.keys(providers)),
     recipes: recipes.map(({ name }) => name),
     stages: unique(recipes.flatMap(({ process }) => process.stages.map(({ key }) => key))),
   };
