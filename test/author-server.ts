@@ -18,9 +18,13 @@ const textOf = (content: Content): string =>
 
 /**
  * An OpenAI-compatible server on loopback whose models write what the offline author would: valid
- * documents, at once, through a provider's wire format. Every second one is the skeptic.
+ * documents, at once, through a provider's wire format. Every second one is the skeptic. `instead` may
+ * answer a prompt that asks for something else.
  */
-export const startAuthorServer = (models: readonly string[]) =>
+export const startAuthorServer = (
+  models: readonly string[],
+  instead: (prompt: string) => unknown = () => undefined,
+) =>
   startServer((request, response, body) => {
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -37,7 +41,8 @@ export const startAuthorServer = (models: readonly string[]) =>
       ...(schema === undefined ? {} : { schema: { name: 'document', schema } }),
     };
     const persona = models.indexOf(model) % 2 === 0 ? 'builder' : 'skeptic';
-    const text = writeDocument(asked, persona);
+    const other = instead(asked.messages.at(-1)?.content ?? '');
+    const text = other === undefined ? writeDocument(asked, persona) : JSON.stringify(other);
     const tokens = (length: number): number => Math.ceil(length / 4);
     const prompt_tokens = tokens(texts.reduce((sum, { content }) => sum + content.length, 0));
     const usage = { prompt_tokens, completion_tokens: tokens(text.length) };

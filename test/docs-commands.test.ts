@@ -1,8 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
 import { blocksOf, commandsOf } from './docs-blocks.ts';
-import { LONG_PAGES, PAGES, RUN_PAGES, runPage } from './docs-pages.ts';
+import { LONG_PAGES, PAGES, RUN_PAGES, root, runPage } from './docs-pages.ts';
+import { NPM_LINES, toCommands } from './docs-stand-ins.ts';
 
 const short = RUN_PAGES.filter((path) => !LONG_PAGES.includes(path));
 
@@ -38,7 +41,7 @@ test('every command that a page mentions exists, with its options', () => {
     const inline = [...outside.matchAll(/`(dialectic [^`]+)`/g)].map(([, code]) => code!);
     const fenced = blocksOf(text)
       .filter(({ language }) => language !== 'text')
-      .flatMap(({ text: body }) => commandsOf(body).map(({ command }) => command))
+      .flatMap(({ text: body }) => commandsOf(body).flatMap(({ command }) => toCommands(command)))
       .filter((command) => command.startsWith('dialectic '));
     const single = (code: string): string => code.replaceAll(/\s+/g, ' ').split(/ [|>&] /)[0]!;
     return [...inline, ...fenced]
@@ -46,6 +49,25 @@ test('every command that a page mentions exists, with its options', () => {
       .map((one) => `${path}: ${one}`);
   });
   expect(wrong).toEqual([]);
+});
+
+test('every command of npm that a page mentions is a script, or a test carries it out', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const loose = [...PAGES].flatMap(([path, text]) => {
+    const outside = text.replaceAll(/^```[\s\S]*?^```/gm, '');
+    const inline = [...outside.matchAll(/`((?:npm|npx) [^`]+)`/g)].map(([, code]) => code!);
+    const fenced = blocksOf(text)
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text: body }) => commandsOf(body).map(({ command }) => command))
+      .filter((command) => /^np[mx] /.test(command));
+    return [...inline, ...fenced]
+      .map((code) => code.replaceAll(/\s+/g, ' '))
+      .filter((code) => !Object.hasOwn(scripts, /^npm run ([\w:]+)( |$)/.exec(code)?.[1] ?? ''))
+      .filter((code) => !existsSync(join(root, NPM_LINES[code] ?? 'none')))
+      .filter((code) => code !== 'npm warn EBADENGINE')
+      .map((code) => `${path}: ${code}`);
+  });
+  expect(loose).toEqual([]);
 });
 
 test('commands that a page shows stand in blocks that are run', () => {
@@ -56,5 +78,7 @@ test('commands that a page shows stand in blocks that are run', () => {
       .map(({ line }) => `${path}:${line}`),
   );
   expect(loose).toEqual([]);
-  expect(RUN_PAGES).toContain('docs/tutorial.md');
+  for (const path of ['README.md', 'docs/tutorial.md', 'docs/install.md', 'docs/eval.md']) {
+    expect(RUN_PAGES).toContain(path);
+  }
 });

@@ -31,6 +31,10 @@ test('npm install --global leaves a command that holds the demonstration', async
   expect(stdout).toContain('114 recorded answers');
   expect(stderr).not.toContain('Warning');
   expect(existsSync(join(out, 'project_readme.md'))).toBe(true);
+  const { stdout: where } = await run('npm', ['prefix', '--global', '--prefix', prefix], cwd);
+  expect(where.trim()).toBe(prefix);
+  await run('npm', ['uninstall', '--global', '--prefix', prefix, 'dialectic'], cwd);
+  expect(existsSync(command)).toBe(false);
 });
 
 test('npx runs the package without an installation', async () => {

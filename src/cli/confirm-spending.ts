@@ -47,7 +47,10 @@ export async function confirmSpending(
   if (consent === 'given') tell(reason);
   if (answer === 'agreed') return;
   const said = answer === 'refused' ? 'Nothing was started.' : `${reason} Nothing was started.`;
-  throw new DialecticError('spending_unconfirmed', said);
+  const raise = budget.tokens === undefined ? '--budget' : '--budget-tokens';
+  const less = '`--depth brief`, `--until`, fewer models';
+  const action = `Confirm with \`--yes\`, raise \`${raise}\`, or take less: ${less}.`;
+  throw new DialecticError('spending_unconfirmed', said, { action });
 }
 
 /** The same before another pass, which will probably cost what each pass before it did. */
