@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { findProject } from '../session/project.ts';
 import { parseAmount } from '../wallet/amounts.ts';
@@ -42,6 +42,11 @@ export type RefundOptions = {
   readonly key?: string | undefined;
   readonly note?: string | undefined;
 };
+
+const unknownPosting = (posting: number): DialecticError =>
+  new DialecticError('not_found', `No call was posted as ${posting}.`, {
+    action: 'The column `posting` of `dialectic wallet report --csv` has them.',
+  });
 
 /** What there is to spend and what was spent; amounts are micro-dollars, or tokens. */
 export class Wallet {
@@ -98,7 +103,9 @@ export class Wallet {
         tokens: currency === 'token' ? sum : 0,
         ...(note && { note }),
       }),
-    );
+    ).catch((thrown: unknown) => {
+      throw toDialecticError(thrown).code === 'not_found' ? unknownPosting(posting) : thrown;
+    });
     return { posting: refund, refunds: posting, currency, amount: sum };
   }
 

@@ -9,8 +9,8 @@ const advise = (gate: string, scope?: string, currency = 'USD') => {
 
 describe('adviseGates', () => {
   test.each([
-    ['session', 'USD', ' --budget <dollars>'],
-    ['session', 'token', ' --budget-tokens <tokens>'],
+    ['session', 'USD', ' --budget DOLLARS'],
+    ['session', 'token', ' --budget-tokens TOKENS'],
   ])('a cap of the run is raised by the command that goes on: %s %s', (scope, currency, ending) => {
     expect(advise('budget', scope, currency)).toBe(
       `The next call may take more than the cap of this run leaves.|${ending}`,
@@ -18,11 +18,11 @@ describe('adviseGates', () => {
   });
 
   test.each([
-    ['budget', 'tenant', 'USD', 'dialectic wallet budget <dollars>.|'],
-    ['budget', 'tenant', 'token', 'dialectic wallet budget <tokens> --tokens.|'],
-    ['budget', 'project', 'token', 'dialectic wallet budget <tokens> --tokens --project p1.|'],
-    ['funds', 'user', 'USD', 'dialectic wallet grant <dollars>.|'],
-    ['funds', 'project', 'token', 'dialectic wallet grant <tokens> --tokens --project p1.|'],
+    ['budget', 'tenant', 'USD', 'dialectic wallet budget DOLLARS.|'],
+    ['budget', 'tenant', 'token', 'dialectic wallet budget TOKENS --tokens.|'],
+    ['budget', 'project', 'token', 'dialectic wallet budget TOKENS --tokens --project p1.|'],
+    ['funds', 'user', 'USD', 'dialectic wallet grant DOLLARS.|'],
+    ['funds', 'project', 'token', 'dialectic wallet grant TOKENS --tokens --project p1.|'],
   ])('%s of %s in %s names the command of the wallet', (gate, scope, currency, ending) => {
     expect(advise(gate, scope, currency).split(': ')[1]).toBe(ending);
   });

@@ -26,9 +26,10 @@ function adviseGate(gate: string, limit: RunResult['shortages'][number] | undefi
   const flags =
     (inTokens ? ' --tokens' : '') +
     (limit?.scope === 'project' ? ` --project ${limit.project}` : '');
-  const amount = inTokens ? '<tokens>' : '<dollars>';
+  const amount = inTokens ? 'TOKENS' : 'DOLLARS';
   if (gate === 'approval') {
-    const hints = 'A call would take much of the wallet; to resume approves it and all later ones.';
+    const hints =
+      'One call would take a large part of the wallet; resume approves it and all later calls.';
     return { hints, parameters: '' };
   }
   if (gate === 'funds') {

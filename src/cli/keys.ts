@@ -72,7 +72,8 @@ async function set(provider: string, options: Options, command: Command): Promis
 function list({ json }: Options): void {
   const keys = findKeys();
   const lines = keys.map(({ provider, end, from }) => `${provider}: ${describeKey({ end, from })}`);
-  const none = 'No provider has a key. Store one with: dialectic keys set PROVIDER';
+  const none =
+    'No provider has a key. Store one with: dialectic keys set PROVIDER (openai, anthropic, google, openrouter)';
   printResult(json === true, { path: keyStorePath(), keys }, lines.length > 0 ? lines : [none]);
 }
 

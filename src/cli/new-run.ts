@@ -82,7 +82,10 @@ async function briefOf(path: string | undefined, { project, name }: NewRunOption
   }
   if (path !== undefined) return readBrief(path);
   if (project !== undefined) return { name: project, brief: '' };
-  throw new DialecticError('usage_invalid', 'Name the brief, or a --project that has one.');
+  throw new DialecticError(
+    'usage_invalid',
+    'Name the brief, as in: dialectic run brief.md, or a --project that has one.',
+  );
 }
 
 async function readOverlay(path: string | undefined): Promise<Overlay | undefined> {

@@ -18,6 +18,7 @@ import { confirmSpending } from './confirm-spending.ts';
 import { driveReviewed } from './drive-reviewed.ts';
 import { compareEstimate, summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
+import { withExample } from './help-text.ts';
 import {
   addScopeOptions,
   collect,
@@ -47,7 +48,7 @@ type RunCommandOptions = BudgetOptions &
 
 /** `dialectic run`: a brief goes in, a folder of documents comes out. */
 export function runCommand(): Command {
-  return addPreflightOption(addScopeOptions(addBudgetOptions(new Command('run'))))
+  const command = addPreflightOption(addScopeOptions(addBudgetOptions(new Command('run'))))
     .description('let models debate a brief and write the folder of documents')
     .argument('[brief]', "a text file, - for standard input, or the words (default: the project's)")
     .option('-m, --model <id>', 'a participant, provider/model; repeat for more', collect, [])
@@ -71,6 +72,10 @@ export function runCommand(): Command {
     .option('--json', 'print the result as JSON')
     .option('-y, --yes', 'ask nothing: yes to every question')
     .action(run);
+  return withExample(
+    command,
+    'dialectic run brief.md -m openai/gpt-5 -m anthropic/claude-sonnet-4-5',
+  );
 }
 
 async function run(

@@ -83,12 +83,16 @@ export function describeReport(report: CostReport): string[] {
     `Session ${report.session}: ${dollars(sum.usd)}, ` +
       `${countNoun(sum.tokens, 'token')}, ${countNoun(sum.calls, 'call')}`,
     ...alignSums(table),
-    `  ${unanswered} brought nothing and cost nothing.`,
-    `  The providers' caches saved ${dollars(report.cachedInputSaved)}.`,
   ];
+  if (retries.unanswered > 0) lines.push(`  ${unanswered} brought nothing and cost nothing.`);
+  if (report.cachedInputSaved > 0) {
+    lines.push(`  The providers' caches saved ${dollars(report.cachedInputSaved)}.`);
+  }
   if (estimated.calls > 0) {
     const calls = countNoun(estimated.calls, 'call');
-    lines.push(`  Estimated, since the answers were cut: ${calls}, ${dollars(estimated.usd)}.`);
+    lines.push(
+      `  Estimated, for want of a count by the provider: ${calls}, ${dollars(estimated.usd)}.`,
+    );
   }
   if (holds.length > 0) {
     const held = 'Under way, with their worst case held';

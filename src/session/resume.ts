@@ -37,7 +37,7 @@ export async function resumeRun(
 
 function refuseToResume({ id, status, awaiting }: SessionView): void {
   const reasons: Record<string, string> = {
-    completed: `The session is completed. Another pass: dialectic iterate ${id}`,
+    completed: `The session is completed. Make another pass with: dialectic iterate ${id}`,
     cancelled: 'A cancelled session cannot go on.',
     draft: 'The session has not started.',
   };

@@ -64,6 +64,8 @@ test('wallet explains a session, grants, and shows what moved', async () => {
   expect(after.totalMicros).toBe(spent - Math.round(usd * 1e6));
   const more = await dialectic('wallet', 'refund', String(posting), '0.000001');
   expect(more).toMatchObject({ code: 5, stderr: expect.stringContaining('refund_too_large') });
+  const unknown = await dialectic('wallet', 'refund', '999999', '0.01');
+  expect(unknown.stderr).toContain('`dialectic wallet report --csv` has them. (not_found)');
 
   await wallet('grant', '2.50', '--key', 'once');
   await wallet('grant', '2.50', '--key', 'once');
