@@ -92,7 +92,7 @@ test('a configuration in the folder deletes no project before it is trusted', as
   await writeFile('dialectic.config.yaml', 'retention: { days: 1 }');
   const expire = ['expire', '--data', await emptyDirectory()];
   await expect(call(projectCommand(), ...expire)).rejects.toMatchObject(
-    untrusted('deletes projects that were unused for 1 days'),
+    untrusted('deletes projects that were unused for 1 day'),
   );
   await call(configCommand(), 'trust');
   await call(projectCommand(), ...expire);

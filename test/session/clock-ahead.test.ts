@@ -102,5 +102,5 @@ test('what waits for a date is told with the date, and `resume --now` goes on', 
   await watching;
   await database.close();
   await resumeCommand().parseAsync([sessionId, '--data', dataDirectory, '--now'], { from: 'user' });
-  expect(said()).toMatch(/completed: 1 calls, 1 documents/);
+  expect(said()).toMatch(/completed: 1 call, 1 document/);
 });
