@@ -73,13 +73,13 @@ describe('an estimate in words', () => {
   test('is a table of stages and models, with what may come on top', () => {
     expect(describeEstimate(estimate)).toMatchInlineSnapshot(`
       [
-        "              calls       tokens in          tokens out           cost",
-        "End (decide)  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/a         10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/b         10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "x/a           10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "x/b           10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "all           10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "       calls       tokens in          tokens out           cost",
+        "End    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/a  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/b  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/a    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "x/b    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "all    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
         "",
         "Each figure is the most likely one, with the lowest and the highest to expect.",
         "Among them:",

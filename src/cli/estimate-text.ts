@@ -1,6 +1,5 @@
 import type { Addition, Amounts, Estimate, Range, ShortenedPrompt } from '../estimate/types.ts';
 import { countNoun } from '../text/count-noun.ts';
-import { withKey } from './with-key.ts';
 
 /** The estimate in one line, for those who are about to start a run. */
 export function summariseEstimate(estimate: Estimate): string {
@@ -36,7 +35,7 @@ export function describeEstimate(estimate: Estimate): string[] {
   const { stages, models, parts, unpriced, learnedDocuments } = estimate;
   const several = models.length > 1;
   const rows = stages.flatMap(({ stage, name, ...sum }) => [
-    toRow(withKey(name, stage), sum),
+    toRow(name, sum),
     ...parts
       .filter((part) => several && part.stage === stage)
       .map((part) => toRow(`  ${part.model}`, part)),

@@ -75,12 +75,19 @@ test('what follows a bullet or a first column stays below it', () => {
   expect(wrapLine(row, 20)).toEqual(['  demo/readme.md', '    the very first', '    page']);
 });
 
-test('tables and code are left as they are, and so is all that goes to no terminal', () => {
-  const text = '| a long cell | another one |\n\n```\na long line of code here\n```\na b c d e f';
+test('code is left as it is, and so is all that goes to no terminal', () => {
+  const text = '```\na long line of code here\n```\na b c d e f';
   expect(wrapText(text, 9)).toBe(text.replace('a b c d e f', 'a b c d e\nf'));
   expect(wrapText(text, undefined)).toBe(text);
   expect(widthOfWindow({ columns: 50 })).toBeUndefined();
   expect(widthOfWindow({ isTTY: true })).toBe(80);
+});
+
+test('a row of a table is broken between words, too', () => {
+  expect(wrapLine('| a long cell | another one |', 16)).toEqual([
+    '| a long cell |',
+    '  another one |',
+  ]);
 });
 
 describe('whatever the text', () => {

@@ -26,17 +26,22 @@ export const widthOfWindow = (output: TextOutput): number | undefined =>
  * A command that is announced by a colon or stands in backticks, to the end of its sentence; any other
  * with its verb alone. Sentences follow commands, and parentheses explain them.
  */
-const COMMAND =
-  /(?<=[:;] |^\s*)dialectic [^\n]*?(?=[.;,]?(?:\s*$|[.;,] | \())|`dialectic [^`\n]+`|\bdialectic [a-z]+/
-    .source;
+const COMMAND = [
+  /dialectic (?<=(?:[:;] |^ *)dialectic )[^\n]*?(?=[.;,]?(?:$|[.;,] | \())/,
+  /`dialectic [^`\n]+`/,
+  /\bdialectic [a-z]+/,
+]
+  .map(({ source }) => source)
+  .join('|');
 /** An address, or a path that shows itself by its slashes; folders may have a space in their names. */
-const PLACE = /[a-z]+:\/\/\S+|(?<![^\s(`"'])(?:~|\.{1,2})?\/[^\s/]\S*(?: [^\s/]+\/\S*)*/.source;
+const PLACE = /\b[a-z]{2,12}:\/\/\S+|(?<![^\s(`"'])(?:~|\.{1,2})?\/[^\s/]\S*(?: [^\s/]+\/\S*)*/
+  .source;
 const UNIT = new RegExp(`(?<command>${COMMAND})|(?<place>${PLACE})|\\S+`, 'gm');
 
 /** Spaces, a bullet or a first column: what follows it is kept in line below each other. */
-const HANGING = /^\s*(?:(?:[-*>✓✗↻!·]|\d+[.)]) +|\S+ {2,})?/u;
+const HANGING = /^\s*(?:(?:[-*>✓✗↻!·|]|\d+[.)]) +|\S+ {2,})?/u;
 
-/** Paragraphs of Markdown and of our own, each line of it wrapped; tables and code stay as they are. */
+/** Paragraphs of Markdown and of our own, each line of it wrapped; code stays as it is. */
 export function wrapText(text: string, columns: number | undefined): string {
   if (columns === undefined) return text;
   let isCode = false;
@@ -45,7 +50,7 @@ export function wrapText(text: string, columns: number | undefined): string {
     .flatMap((line) => {
       const isFence = line.trimStart().startsWith('```');
       if (isFence) isCode = !isCode;
-      return isCode || isFence || line.startsWith('|') ? [line] : wrapLine(line, columns);
+      return isCode || isFence ? [line] : wrapLine(line, columns);
     })
     .join('\n');
 }
@@ -70,7 +75,7 @@ export function wrapLine(line: string, columns: number): string[] {
     current = hang;
     isOpen = false;
   };
-  for (const { text, gap, isCommand } of readUnits(line.slice(start.length))) {
+  for (const { text, gap, isCommand } of readUnits(line.trimEnd().slice(start.length))) {
     const fits = widthOf(current) + (isOpen ? gap.length : 0) + widthOf(text) <= columns;
     if (isOpen && !fits) end();
     // A command that the indentation alone would break stands at the left edge.
@@ -81,7 +86,7 @@ export function wrapLine(line: string, columns: number): string[] {
     if (isCommand && !fits) end();
   }
   if (isOpen) end();
-  const [trailing = ''] = /\s*$/.exec(line) ?? [];
+  const trailing = line.slice(line.trimEnd().length);
   return lines.length === 0 ? [line] : [...lines.slice(0, -1), `${lines.at(-1)}${trailing}`];
 }
 

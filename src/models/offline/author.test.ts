@@ -66,6 +66,13 @@ describe('a document', () => {
     expect(all).toContain('A test must show that no data is lost.');
   });
 
+  test('takes what people answered without the question', () => {
+    const said = 'Question: Who pays?\nAnswer: The city pays for it all.';
+    const answer = { key: '', label: 'Answer', tag: 'feedback', text: said };
+    const { summary } = write('x/y', contract({ summary: text }), { parts: [answer] });
+    expect(summary).toMatch(/ first\. The city pays for it all\./);
+  });
+
   test('never repeats instructions: neither the prompt nor what stands around the data', () => {
     const { messages, ...rest } = buildRequest('thesis/proposal', PROPOSAL, {
       prompt: '## How to proceed\n\nWeigh every risk twice before you answer anything here.',

@@ -44,7 +44,6 @@ type Place = {
 
 /** Entries of a list where the contract asks for no more; within records one will do. */
 const ENTRIES = 2;
-/** Of fewer sentences, a section gets one. */
 const SHORT_REQUEST = 8;
 const NAME_WORDS = 8;
 /** What a sentence would not do for. */

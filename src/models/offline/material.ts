@@ -31,6 +31,8 @@ const OPENING = /^<(user_request|resource|document|feedback|sources)\b([^>\n]*)>
 const ATTRIBUTE = /\b(\w{1,40})="([^"]*)"/g;
 const ID = /(?<![\p{L}\p{N}])[A-Z]\d{1,3}(?![\p{L}\p{N}])/gu;
 const EXCERPT = /^\W{0,4}(S\d+\.e\d+)\W{1,4}(.*?)[."”\s]*$/gm;
+/** What a person answered is told behind its question. */
+const ASKED = /^Question: .*\nAnswer: /gm;
 const PLANNED = /^#+ `([^`\n]+)`/gm;
 
 /** Reads what a request gives, in the order that the persona prefers. */
@@ -77,7 +79,7 @@ function toInput(tag: string, about: string, text: string): Input {
   const given = Object.fromEntries([...about.matchAll(ATTRIBUTE)].map((one) => one.slice(1)));
   const kind = `${given['stage'] ?? ''}/${given['document_key'] ?? ''}`;
   const read = { document: readDocument, sources: readSources }[tag] ?? readSentences;
-  return { tag, kind, label: given['label'] ?? '', text, sentences: read(text) };
+  return { tag, kind, label: given['label'] ?? '', text, sentences: read(text.replace(ASKED, '')) };
 }
 
 /** Excerpts of sources, each with its id as the citation. */

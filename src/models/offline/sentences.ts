@@ -27,7 +27,7 @@ const readAll = (text: string): string[] =>
 export const readDocument = (text: string): string[] =>
   readAll(text.trimStart().startsWith('{') ? readValues(text) : text)
     .filter((sentence) => /[.!?…。！？]$/.test(sentence) && !LIST_OF_IDS.test(sentence))
-    .filter((sentence) => !/[.?][;,]/.test(sentence) && !/: .*\?$/.test(sentence))
+    .filter((one) => !/[.?][;,]/.test(one) && !(one.endsWith('?') && one.includes(': ')))
     .map((sentence) => sentence.replace(LABEL, ''))
     .filter(isTelling)
     .map(finishSentence);
