@@ -46,7 +46,6 @@ type Place = {
 const ENTRIES = 2;
 const SHORT_REQUEST = 8;
 const NAME_WORDS = 8;
-/** What a sentence would not do for. */
 const SHORT = { owner: 'The requester', who: 'The requester', unit: 'units', currency: 'euros' };
 /** How the author comes back to a sentence, and how it asks about one. */
 const RETURNS = ['', 'This counts here too', 'It matters here as well', 'The same point holds'];
@@ -111,7 +110,6 @@ const wantsIds = ({ description = '' }: Node): boolean =>
 const isProse = (key: string, node: Node): boolean =>
   isText(node) && !isName(key) && !wantsIds(node) && key !== 'id';
 
-/** The field of a record that wants the label of a document that was given. */
 function findLabelKey({ properties = {} }: Node): string | undefined {
   const texts = Object.keys(properties).filter((key) => isText(properties[key]!));
   const told = texts.find((key) => /\blabel\b/i.test(properties[key]!.description ?? ''));

@@ -31,7 +31,6 @@ const OPENING = /^<(user_request|resource|document|feedback|sources)\b([^>\n]*)>
 const ATTRIBUTE = /\b(\w{1,40})="([^"]*)"/g;
 const ID = /(?<![\p{L}\p{N}])[A-Z]\d{1,3}(?![\p{L}\p{N}])/gu;
 const EXCERPT = /^\W{0,4}(S\d+\.e\d+)\W{1,4}(.*?)[."”\s]*$/gm;
-/** What a person answered is told behind its question. */
 const ASKED = /^Question: .*\nAnswer: /gm;
 const PLANNED = /^#+ `([^`\n]+)`/gm;
 
@@ -99,7 +98,9 @@ function withoutForeign(inputs: readonly Input[]): readonly Input[] {
   }));
 }
 
+/** Questions come last: what they ask cannot be decided, or done first. */
 const weigh = (sentence: string, stress: ReadonlySet<string>): number =>
+  (sentence.endsWith('?') ? -9 : 0) +
   (sentence.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => stress.has(word)).length;
 
 /** What people said on documents, then the first sentence of every input, the second and so on. */
