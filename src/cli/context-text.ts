@@ -1,5 +1,6 @@
 import type { JobContext } from '../api/show-context.ts';
 import { shortId } from '../session/name-document.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { align } from './estimate-text.ts';
 
 /** One job in full, several in a line each. */
@@ -44,7 +45,7 @@ function describeContext(plan: JobContext): string[] {
     ...(plan.fits === 'whole' ? ['Nothing is shortened.'] : describeShortening(plan)),
     ...(embedding.texts > 0
       ? [
-          `To be embedded by ${embedding.model}: ${figure(embedding.texts)} texts, ${figure(embedding.tokens)} tokens, $${embedding.costUsd}.`,
+          `To be embedded by ${embedding.model}: ${countNoun(embedding.texts, 'text')}, ${countNoun(embedding.tokens, 'token')}, $${embedding.costUsd}.`,
         ]
       : []),
   ];
@@ -53,7 +54,8 @@ function describeContext(plan: JobContext): string[] {
 function describeCounting({ counting: { method, errorShare, calls } }: JobContext): string {
   const error = `${Math.round(errorShare * 100)} %`;
   if (method === 'exact') return `counted by the model's tokenizer, within ${error}`;
-  if (method === 'learned') return `learned from ${calls} calls, at most ${error} too many`;
+  if (method === 'learned')
+    return `learned from ${countNoun(calls, 'call')}, at most ${error} too many`;
   return `estimated, at most ${error} too many`;
 }
 

@@ -59,9 +59,11 @@ export type InputFile = {
   readonly relevance?: number;
   readonly join?: 'lineage' | 'all';
   readonly shown?: boolean;
+  readonly combine?: boolean;
 };
 
-type StepFile = {
+/** A step of stage.yaml as written. */
+export type StepFile = {
   readonly key: string;
   readonly name: string;
   readonly job_type: Step['jobType'];

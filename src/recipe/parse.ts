@@ -1,3 +1,4 @@
+import { expandCombine } from './expand-combine.ts';
 import { inputFromFile, type ProcessFile, type StageFile, stepFromFile } from './file-shape.ts';
 import { CONTRACT_SCHEMA, PROCESS_SCHEMA, STAGE_SCHEMA } from './schemas.ts';
 import type { Contract, Process, RecipeIssue, Stage, Transition } from './types.ts';
@@ -111,20 +112,37 @@ function readStage(found: Collector, files: RecipeFiles, prefix: string): Stage 
     const place = locate(found.lines, `${prefix}stage.yaml`, ['key']);
     found.issues.push({ code: 'field_invalid', message, ...place });
   }
+  checkCombine(found, raw, `${prefix}stage.yaml`);
+  const steps = raw.steps.map((step) => ({
+    ...stepFromFile(step),
+    inputs: step.inputs.map((input) => inputFromFile(input, raw.key)),
+  }));
+  const texts = collectTexts(files, prefix, ['prompts/', 'templates/']);
   return {
     key: raw.key,
     name: raw.name,
     description: raw.description ?? '',
     lanes: raw.lanes ?? 'all',
     seedPrompt: raw.seed_prompt ?? null,
-    steps: raw.steps.map((step) => ({
-      ...stepFromFile(step),
-      inputs: step.inputs.map((input) => inputFromFile(input, raw.key)),
-    })),
-    contracts,
-    files: collectTexts(files, prefix, ['prompts/', 'templates/']),
+    ...expandCombine(raw.key, raw.steps, { steps, contracts, files: texts }),
     origin: raw.origin ?? null,
   };
+}
+
+/** What can be combined: documents of which a job gets several, whichever branch they belong to. */
+function checkCombine(found: Collector, raw: StageFile, file: string): void {
+  for (const [at, step] of raw.steps.entries()) {
+    for (const [index, input] of step.inputs.entries()) {
+      if (input.combine !== true) continue;
+      const { type, multiple, join, iteration, name, document_key } = input;
+      const isDriver = step.for_each !== undefined && step.for_each === (name ?? document_key);
+      const isSeveral = multiple === true && join !== 'lineage' && iteration !== 'previous';
+      if ((type === 'document' || type === 'contribution') && isSeveral && !isDriver) continue;
+      const message = `step ${step.key}: combine takes documents with multiple: true of this pass, without join: lineage, that for_each does not name`;
+      const place = locate(found.lines, file, ['steps', at, 'inputs', index, 'combine']);
+      found.issues.push({ code: 'field_invalid', message, ...place });
+    }
+  }
 }
 
 function readYaml(

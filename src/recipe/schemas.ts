@@ -194,6 +194,7 @@ const input = record(
     },
     join: choice(['lineage', 'all'], 'Only what belongs to the branch of the job, or all.'),
     shown: flag(true, 'False: it drives, anchors and is waited for, but no prompt shows it.'),
+    combine: flag(false, 'True: a model merges the documents into one before the step reads them.'),
   },
   ['type'],
   'One thing that the step reads.',
