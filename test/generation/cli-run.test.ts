@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { type Ended, type Place, runDialectic, spawnDialectic } from '../run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { emptyDatabase, emptyDirectory, temporaryFolder } from '../stores.ts';
 import {
   type Answer,
   type Asked,
@@ -35,17 +35,15 @@ const placeOf = (url: string): Place => ({
 });
 const dialectic = (url: string, ...parameters: string[]): Promise<Ended> =>
   runDialectic([...parameters, '--json'], placeOf(url));
-const run = (data: string, model = 'compatible/scripted', ...more: string[]): string[] => [
-  'run',
-  brief,
-  '-p',
-  recipe,
-  '-m',
-  model,
-  '--data',
-  data,
-  ...more,
-];
+const start = (model = 'compatible/scripted', ...more: string[]): string[] =>
+  ['run', brief, '-p', recipe, '-m', model].concat(more);
+const run = (data: string, model?: string, ...more: string[]): string[] =>
+  start(model, ...more, '--data', data);
+/** The same on a database of the shared server, where a command opens its store faster. */
+const onServer = async (url: string, ...parameters: string[]): Promise<Ended> => {
+  const env = { ...placeOf(url).env, DATABASE_URL: await emptyDatabase() };
+  return runDialectic([...parameters, '--json'], { cwd: folder, env });
+};
 const errorOf = ({ stderr }: Ended): { code: string; message: string } =>
   JSON.parse(stderr.trim().split('\n').at(-1)!).error;
 
@@ -111,14 +109,12 @@ describe('a run that cannot begin', () => {
 });
 
 test('a brief of 60,000 characters is passed on whole', async () => {
-  const data = await emptyDirectory();
   const long = join(folder, 'long.md');
   const text = Array.from({ length: 1_000 }, (_, n) => `Wish ${n}: ${'x'.repeat(50)}`).join('\n');
   expect(text.length).toBeGreaterThan(60_000);
   await writeFile(long, text);
   await withServer(answerWell, async (server) => {
-    const parameters = run(data).with(1, long);
-    const ended = await dialectic(server.url, ...parameters);
+    const ended = await onServer(server.url, ...start().with(1, long));
     expect(ended.code, ended.stderr).toBe(0);
     for (const { messages } of server.served) {
       expect(messages.some(({ content }) => content.includes(text))).toBe(true);
@@ -208,19 +204,18 @@ test('Ctrl-C starts nothing new, twice cuts off, and resume repeats no finished 
 });
 
 test('the configuration file says how often a job is tried', async () => {
-  const data = await emptyDirectory();
   const file = join(folder, 'dialectic.config.yaml');
   await writeFile(file, 'jobs: { maxAttempts: 2, firstRetryMs: 10, longestRetryMs: 20 }\n');
   try {
     await withServer(
       () => ({ status: 503 }),
       async (server) => {
-        expect((await dialectic(server.url, ...run(data))).code).toBe(7);
+        expect((await onServer(server.url, ...start())).code).toBe(7);
         expect(server.served.length).toBe(2);
       },
     );
     await writeFile(file, 'jobs: { maxAttempts: many }\n');
-    const refused = await dialectic('http://127.0.0.1:9', ...run(await emptyDirectory()));
+    const refused = await onServer('http://127.0.0.1:9', ...start());
     expect(errorOf(refused)).toMatchObject({ code: 'usage_invalid' });
     expect(errorOf(refused).message).toContain('maxAttempts');
   } finally {

@@ -81,7 +81,7 @@ export async function runWith(place: Place, config: ModelsConfig, log: Log = () 
     return started.sessionId;
   });
   const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
-  const options = { pollMs: 20, settings: SETTINGS, log };
+  const options = { pollMs: 50, settings: SETTINGS, log };
   const session = { tenantId: place.tenantId, sessionId };
   const worker = new Worker({ database, handlers, session, ...options });
   await worker.start();
