@@ -36,7 +36,8 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     // A takeover is ordered before this transaction, or sees its row.
     await requireLease(tx, job);
     const key = { callId, purpose: GENERATION };
-    const automatic = purpose === 'repair';
+    // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
+    const automatic = purpose === 'repair' || shortened.length > 0;
     const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
     // Thrown inside the transaction, so that nothing stays held.
     if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);

@@ -16,11 +16,18 @@ export const remoteEmbeddings = (
 ): string | undefined =>
   WITHOUT_PROVIDER.includes(parseModelId(author).provider) ? undefined : embeddings;
 
+/** Who asks for vectors, and what the prompt costs that they are for, in millionths of a dollar. */
+type Asked = {
+  readonly model: string;
+  readonly projectId: string;
+  readonly promptMicros: number;
+};
+
 /** What embeds for a request: the configured model by calls of the job, else one of this process. */
 export function chooseEmbedder(
   deps: HandlerDeps,
   context: Pick<JobContext, 'job' | 'signal'>,
-  { model: author, projectId }: { readonly model: string; readonly projectId: string },
+  { model: author, projectId, promptMicros }: Asked,
 ): Pick<Recollection, 'embedder' | 'remember'> {
   const { database, config, embedder = findEmbedder() } = deps;
   const model = remoteEmbeddings(config, author);
@@ -28,6 +35,6 @@ export function chooseEmbedder(
     const { tenantId } = context.job;
     return { embedder, remember: rememberWith({ database, tenantId, projectId }, embedder) };
   }
-  const remember = rememberByCalls(deps, context, { model, projectId });
+  const remember = rememberByCalls(deps, context, { model, projectId, promptMicros });
   return { embedder: { model: embeddingModel(model, config) }, remember };
 }

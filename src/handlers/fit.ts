@@ -3,8 +3,10 @@ import { Recall } from '../context/recall.ts';
 import { roomForRequest } from '../context/room.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { findPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
+import { worstCase } from '../wallet/worst-case.ts';
 import type { Assembled } from './assemble.ts';
 import { chooseEmbedder } from './choose-embedder.ts';
 import {
@@ -47,7 +49,9 @@ export async function fit(
   if (total <= room) return { ...assembled, shortened: [] };
   const { count } = measure;
   const { projectId, id: sessionId } = session;
-  const memory = chooseEmbedder(deps, context, { model: request.model, projectId });
+  const { model } = request;
+  const promptMicros = worstCase(await findPrice(model, config), room, 0).usdMicros;
+  const memory = chooseEmbedder(deps, context, { model, projectId, promptMicros });
   const place = { database, tenantId, projectId, sessionId };
   const given = { ...place, ...memory, prompt: promptOf(request), count };
   const documents = findDocuments(assembled);

@@ -1,5 +1,5 @@
 import { normalise } from '../context/embedder.ts';
-import { saveVectors } from '../context/memory.ts';
+import { findEmbedded, saveVectors } from '../context/memory.ts';
 import type { Recollection } from '../context/rank-texts.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -8,6 +8,7 @@ import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { EmbeddingResult, TokenUsage } from '../models/types.ts';
 import { newId } from '../platform/ids.ts';
+import type { WorstCase } from '../wallet/holds.ts';
 import { worstCase } from '../wallet/worst-case.ts';
 import {
   beginEmbedding,
@@ -17,6 +18,13 @@ import {
   failEmbedding,
 } from './embedding-call.ts';
 import type { HandlerDeps } from './handler-deps.ts';
+
+/** For whom, with which model, and what the prompt costs that the texts are compared for. */
+type Asked = {
+  readonly model: string;
+  readonly projectId: string;
+  readonly promptMicros: number;
+};
 
 /** Texts in one request; providers take at least so many. */
 const MOST_TEXTS = 96;
@@ -38,43 +46,85 @@ export const rememberByCalls =
   (
     deps: HandlerDeps,
     context: Pick<JobContext, 'job' | 'signal'>,
-    { model, projectId }: { readonly model: string; readonly projectId: string },
+    { model, projectId, promptMicros }: Asked,
   ): Recollection['remember'] =>
-  async (texts) => {
-    const { database, config } = deps;
-    await dropAbandonedEmbeddings(database, context.job);
-    const price = await findPrice(model, config);
-    const counter = await loadTokenCounter();
-    const sized = [...texts].map(([digest, text]) => ({
-      digest,
-      text,
-      tokens: counter.count(model, text),
-    }));
-    for (const batch of batchesOf(sized)) {
-      const inputTokens = batch.reduce((sum, { tokens }) => sum + tokens, 0);
-      const call: EmbeddingCall = { callId: newId(), model, price };
-      const digests = batch.map(({ digest }) => digest);
-      await beginEmbedding(database, context.job, {
-        ...call,
-        digests,
-        cost: worstCase(price, inputTokens, 0),
-      });
-      const result = await send(deps, context, call, batch);
-      await endEmbedding(database, context.job, call, usageOf(result, inputTokens), (tx) =>
-        saveVectors(
-          tx,
-          projectId,
-          embeddingModel(model, config),
-          new Map(
-            result.vectors.map((vector, at) => [
-              digests[at] ?? '',
-              normalise(Float32Array.from(vector)),
-            ]),
-          ),
-        ),
-      );
-    }
-  };
+  (texts) =>
+    shareWork(
+      `${context.job.tenantId} ${embeddingModel(model, deps.config)}`,
+      texts,
+      async (own) => {
+        const { database, config } = deps;
+        await dropAbandonedEmbeddings(database, context.job);
+        const price = await findPrice(model, config);
+        const counter = await loadTokenCounter();
+        // Another job may have stored some of them since the caller looked.
+        const known = await database.asTenant(context.job.tenantId, (tx) =>
+          findEmbedded(tx, embeddingModel(model, config), [...own.keys()]),
+        );
+        const sized = [...own]
+          .filter(([digest]) => !known.has(digest))
+          .map(([digest, text]) => ({
+            digest,
+            text,
+            tokens: counter.count(model, text),
+          }));
+        for (const batch of batchesOf(sized)) {
+          const inputTokens = batch.reduce((sum, { tokens }) => sum + tokens, 0);
+          const call: EmbeddingCall = { callId: newId(), model, price };
+          const digests = batch.map(({ digest }) => digest);
+          await beginEmbedding(database, context.job, {
+            ...call,
+            digests,
+            cost: withPrompt(worstCase(price, inputTokens, 0), promptMicros),
+          });
+          const result = await send(deps, context, call, batch);
+          await endEmbedding(database, context.job, call, usageOf(result, inputTokens), (tx) =>
+            saveVectors(
+              tx,
+              projectId,
+              embeddingModel(model, config),
+              new Map(
+                result.vectors.map((vector, at) => [
+                  digests[at] ?? '',
+                  normalise(Float32Array.from(vector)),
+                ]),
+              ),
+            ),
+          );
+        }
+      },
+    );
+
+/**
+ * The hold covers the prompt's input as well: texts are not worth embedding for a call that could
+ * not be paid afterwards, and a person is asked where both take more than the wallet's share.
+ */
+const withPrompt = (cost: WorstCase, promptMicros: number): WorstCase => ({
+  ...cost,
+  usdMicros: cost.usdMicros + promptMicros,
+});
+
+/** By tenant, model and digest: what a job of this process is embedding now. */
+const underWay = new Map<string, Promise<void>>();
+
+/** Jobs that need the same texts at the same time wait for the one that pays for them. */
+async function shareWork(
+  owner: string,
+  texts: ReadonlyMap<string, string>,
+  work: (own: ReadonlyMap<string, string>) => Promise<void>,
+): Promise<void> {
+  const keyOf = (digest: string): string => `${owner} ${digest}`;
+  const own = new Map([...texts].filter(([digest]) => !underWay.has(keyOf(digest))));
+  const others = [...texts.keys()].flatMap((digest) => underWay.get(keyOf(digest)) ?? []);
+  const done = own.size === 0 ? Promise.resolve() : work(own);
+  for (const digest of own.keys()) underWay.set(keyOf(digest), done);
+  try {
+    await done;
+  } finally {
+    for (const digest of own.keys()) underWay.delete(keyOf(digest));
+  }
+  await Promise.all(new Set(others));
+}
 
 async function send(
   { database, provider }: HandlerDeps,

@@ -79,8 +79,9 @@ async function open(models = {}) {
     },
   );
   const deps = { database, config, provider: createModelProvider(config) };
-  const rank = async (context: JobContext, texts: readonly string[]) => {
-    const chosen = chooseEmbedder(deps, context, { model: 'lab/author', projectId });
+  const rank = async (context: JobContext, texts: readonly string[], promptMicros = 0) => {
+    const asked = { model: 'lab/author', projectId, promptMicros };
+    const chosen = chooseEmbedder(deps, context, asked);
     const place = { database, tenantId, projectId, sessionId: null };
     const count = (text: string): number => text.length;
     return Recall.over({ ...place, ...chosen, prompt, count }, texts);
@@ -189,6 +190,44 @@ test('embedding that the wallet cannot pay pauses the session before anything is
     tx.query<{ gates: string[] }>('select gates from sessions where id = $1', [bench.sessionId]),
   );
   expect(session!.gates).toEqual(['funds']);
+}, 60_000);
+
+test('with the prompt behind it above a fifth of the wallet, it is asked first', async () => {
+  const { bench, tenantId, rank } = await open();
+  await database.asTenant(tenantId, (tx) =>
+    grantFunds(tx, { key: 'g', currency: 'USD', amount: 100_000 }),
+  );
+  const few = documents.slice(0, 3);
+  await work(bench, {
+    cheap: (context) => rank(context, few.slice(0, 1), 5_000),
+    dear: (context) => rank(context, few, 30_000),
+  });
+  // The first was sent, of the second nothing.
+  expect(requests).toHaveLength(1);
+  const [session] = await database.asTenant(tenantId, (tx) =>
+    tx.query<{ gates: string[] }>('select gates from sessions where id = $1', [bench.sessionId]),
+  );
+  expect(session!.gates).toEqual(['approval']);
+  expect((await report(bench)).holds).toEqual([]);
+}, 60_000);
+
+test('jobs that need the same texts at once pay for them once', async () => {
+  const { bench, rank } = await open();
+  const execute = async (context: JobContext): Promise<void> => {
+    await rank(context, documents.slice(0, 5));
+  };
+  await withWorker(
+    database,
+    { EXECUTE: execute },
+    async () => {
+      await bench.enqueue(named('one'), named('two'), named('three'));
+      await bench.settled({ one: 'completed', two: 'completed', three: 'completed' });
+    },
+    { concurrency: 3 },
+  );
+  const texts = requests.flat();
+  expect(new Set(texts).size).toBe(texts.length);
+  expect((await report(bench)).compression.tokens).toBe(TOKENS_A_TEXT * texts.length);
 }, 60_000);
 
 test('another model embeds only what it is asked for, and both keep their vectors', async () => {
