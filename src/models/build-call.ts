@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { providerOptionsFor, takesSchema } from './adapters.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
+import { dropTold } from './drop-told.ts';
 import type { ModelId } from './model-id.ts';
 import { toDialect } from './schema-dialect.ts';
 import type { ModelMessage, ModelRequest } from './types.ts';
@@ -31,9 +32,10 @@ export function buildCall(
   provider: ProviderConfig,
   model: ModelConfig = {},
 ): BuiltCall {
+  const told = request.messages[request.cacheablePrefixCount ?? 0]?.content ?? '';
   const dialect =
     request.schema && !request.continues && takesSchema(id, provider)
-      ? toDialect(request.schema.schema, request.schema.name, provider.kind)
+      ? toDialect(dropTold(request.schema.schema, told), request.schema.name, provider.kind)
       : null;
   const isClaude = provider.kind === 'anthropic';
   const most = request.maxOutputTokens ?? model.maxOutputTokens;
