@@ -160,7 +160,7 @@ const comparable = (text: string): string =>
 /** What stands before and behind an omission is looked for by itself. */
 const partsOf = (quote: string): string[] =>
   quote
-    .split(/\s*(?:\[?\u2026\]?|\[?\.\.\.\]?)\s*/)
+    .split(/\[?(?:\u2026|\.\.\.)\]?/)
     .map((part) => comparable(part).replace(/[.,;:!?]$/, ''))
     .filter((part) => part !== '');
 

@@ -49,7 +49,7 @@ export function canonicalUrl(text: string): string | undefined {
   const work = canonicalWork(host, url);
   if (work !== undefined) return work;
   const port = isDefaultPort(url) ? '' : `:${url.port}`;
-  const path = normalisePercents(url.pathname).replace(/\/+$/, '');
+  const path = withoutSlashes(normalisePercents(url.pathname));
   return `url:${host}${port}${path}${canonicalQuery(url)}`;
 }
 
@@ -63,6 +63,12 @@ function canonicalWork(host: string, { pathname }: URL): string | undefined {
   }
   const paper = host === 'arxiv.org' ? ARXIV.exec(pathname)?.[1] : undefined;
   return paper === undefined ? undefined : `arxiv:${paper}`;
+}
+
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 /** The scheme is no part of the key, so the other scheme's port is a default, too. */

@@ -43,7 +43,7 @@ const spanOf = (starts: readonly number[], map: readonly number[], length: numbe
   end: starts[map[1] ?? 0] ?? length,
 });
 
-const OUTSIDE = /^[\s>]*(?:[-*+]|\d+[.)])?\s*$/;
+const OUTSIDE = /^(?:[-*+]|\d{1,9}[.)])?$/;
 
 /** A row is cut at its pipes before anything in it is read, escaped ones apart. */
 function cellsOf(text: string, { start, end }: Span): Span[] {
@@ -58,7 +58,8 @@ function cellsOf(text: string, { start, end }: Span): Span[] {
     }
   }
   // Before the first pipe of most rows stands nothing, or the sign of the block that holds the table.
-  const isOutside = cells[0] && OUTSIDE.test(text.slice(cells[0].start, cells[0].end));
+  const isOutside =
+    cells[0] && OUTSIDE.test(text.slice(cells[0].start, cells[0].end).replace(/[\s>]/g, ''));
   return [...cells, { start: from, end }].slice(isOutside ? 1 : 0);
 }
 
