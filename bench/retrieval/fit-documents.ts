@@ -37,5 +37,6 @@ export async function fitDocuments(fitting: Fitting): Promise<string[]> {
       return count(short);
     },
   });
+  await recall.save();
   return [...texts.values()];
 }

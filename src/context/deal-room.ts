@@ -4,6 +4,12 @@ import { type Embedded, likeness } from './embedder.ts';
 const WANTED = 0.75;
 /** How many chunks may be too long for what is left before the room counts as full. */
 const MOST_MISFITS = 12;
+/**
+ * Chunks that are compared with each other, and how many of them are chosen so; the rest is taken as
+ * it is wanted. Without a bound the work would grow with the square of the texts.
+ */
+const MOST_COMPARED = 2_000;
+const MOST_DIVERSE = 600;
 
 /** What the room has a place for. */
 export type Deal = {
@@ -22,21 +28,35 @@ export function dealRoom(
   sizes: readonly number[],
   room: number,
 ): Deal {
+  const ranked = byScore(scores);
   const chosen = new Set<number>();
-  const order = new Set<number>();
   let left = room;
   let misfits = 0;
-  for (const at of chooseDiverse(chunks, scores)) {
+  const take = (at: number): void => {
     const size = value(sizes, at);
-    if (size > left && ++misfits > MOST_MISFITS) break;
-    if (size > left) continue;
-    left -= size;
-    chosen.add(at);
-    order.add(at);
+    if (size > left) misfits += 1;
+    else {
+      left -= size;
+      chosen.add(at);
+    }
+  };
+  const compared = ranked.slice(0, MOST_COMPARED);
+  const diverse = chooseDiverse(
+    compared.map((at) => chunks[at] ?? NOTHING),
+    compared.map((at) => value(scores, at)),
+  );
+  for (const index of diverse) {
+    if (misfits > MOST_MISFITS || chosen.size >= MOST_DIVERSE) break;
+    take(value(compared, index));
   }
-  for (const at of byScore(scores)) order.add(at);
-  return { order: [...order], chosen };
+  for (const at of ranked) {
+    if (misfits > MOST_MISFITS) break;
+    if (!chosen.has(at)) take(at);
+  }
+  return { order: [...new Set([...chosen, ...ranked])], chosen };
 }
+
+const NOTHING: Embedded = { text: '', vector: new Float32Array() };
 
 /** The chunks by their scores, the highest first. */
 export const byScore = (scores: readonly number[]): number[] =>

@@ -84,12 +84,13 @@ export const toArray = (vector: Float32Array): string =>
 
 /** PostgreSQL sends an array with 20 bytes in front, and the length of each number before it. */
 const HEAD = 20;
-const STRIDE = 8;
 
+/** The vector that `array_send` made bytes of, the highest byte first. */
 export function receiveVector(sent: Buffer): Float32Array {
-  const vector = new Float32Array((sent.length - HEAD) / STRIDE);
-  for (let at = 0; at < vector.length; at++) {
-    vector[at] = sent.readFloatBE(HEAD + STRIDE * at + 4);
-  }
+  const copy = new Uint8Array(sent.subarray(HEAD));
+  Buffer.from(copy.buffer).swap32();
+  const pairs = new Float32Array(copy.buffer);
+  const vector = new Float32Array(pairs.length / 2);
+  for (let at = 0; at < vector.length; at++) vector[at] = pairs[2 * at + 1] ?? 0;
   return vector;
 }

@@ -21,10 +21,16 @@ export function serveQuestion(
   question: Embedded,
   depth: number,
 ): Float64Array {
-  const meanings = Float64Array.from(chunks, ({ vector }) => likeness(vector, question.vector));
-  const byMeaning = reciprocalRanks(meanings, depth);
+  const byMeaning = reciprocalRanks(scanVectors(chunks, question.vector), depth);
   const byWords = reciprocalRanks(words.match(question.text), depth);
   return byMeaning.map((rank, at) => (rank + (byWords[at] ?? 0)) / 2);
+}
+
+/** How alike each chunk is to a question: the exact scan. */
+export function scanVectors(chunks: readonly Embedded[], question: Float32Array): Float64Array {
+  const result = new Float64Array(chunks.length);
+  for (const [at, { vector }] of chunks.entries()) result[at] = likeness(vector, question);
+  return result;
 }
 
 /**

@@ -28,6 +28,10 @@ export class Recall {
   #order: readonly number[];
   /** Of everything that the order depends on. */
   #digest: string;
+  #dealt: ReadonlyMap<string, number> = new Map();
+  #orders: ReadonlyMap<string, readonly number[]> | undefined;
+  #stored: Promise<ReadonlyMap<string, string>> | undefined;
+  readonly #made = new Map<string, string>();
 
   private constructor(
     given: Recollection,
@@ -74,34 +78,68 @@ export class Recall {
     const room = roundDown(free);
     const { order, chosen } = dealRoom(this.#chunks, this.#scores, this.#sizes, room);
     this.#order = order;
+    this.#orders = undefined;
     this.#digest = digestOf(this.#digest, String(room));
-    return new Map(
+    this.#dealt = new Map(
       [...this.#spans].map(([text, { from, to }]) => {
         const own = this.#sizes.slice(from, to).filter((_, at) => chosen.has(from + at));
         const dealt = own.reduce((sum, size) => sum + size, 0);
         return [text, dealt === 0 ? 0 : dealt + (notices.get(text) ?? 0)];
       }),
     );
+    this.#stored = undefined;
+    return this.#dealt;
   }
 
-  /** The text in at most so many tokens; stored before it is returned. */
+  /** The text in at most so many tokens; `save` stores it. */
   async shorten(text: string, most: number): Promise<string> {
-    const { database, tenantId, projectId, count } = this.#given;
-    const key = digestOf(this.#digest, text, String(most));
-    const stored = await database.asTenant(tenantId, (tx) => readShortened(tx, [key]));
-    const known = stored.get(key);
+    this.#stored ??= this.#readStored();
+    const key = this.#keyOf(text, most);
+    const known = (await this.#stored).get(key) ?? this.#made.get(key);
     if (known !== undefined) return known;
     const { from, to } = this.#spanOf(text);
+    this.#orders ??= this.#orderByText();
     const short = shortenText({
       chunks: this.#chunks.slice(from, to),
-      order: this.#order.filter((at) => at >= from && at < to).map((at) => at - from),
+      order: this.#orders.get(text) ?? [],
       sizes: this.#sizes.slice(from, to),
       most,
-      count,
+      count: this.#given.count,
     });
-    const made = new Map([[key, short]]);
-    await database.asTenant(tenantId, (tx) => saveShortened(tx, projectId, made));
+    this.#made.set(key, short);
     return short;
+  }
+
+  /** Stores what was shortened, in one transaction for all texts. */
+  async save(): Promise<void> {
+    const { database, tenantId, projectId } = this.#given;
+    const made = new Map(this.#made);
+    if (made.size === 0) return;
+    await database.asTenant(tenantId, (tx) => saveShortened(tx, projectId, made));
+  }
+
+  /** What was shortened before to the sizes that were dealt now, in one query for all texts. */
+  #readStored(): Promise<ReadonlyMap<string, string>> {
+    const { database, tenantId } = this.#given;
+    const keys = [...this.#dealt].map(([text, tokens]) => this.#keyOf(text, tokens));
+    return database.asTenant(tenantId, (tx) => readShortened(tx, keys));
+  }
+
+  #keyOf(text: string, most: number): string {
+    return digestOf(this.#digest, text, String(most));
+  }
+
+  /** The order of each text's own chunks, by their places in it. */
+  #orderByText(): ReadonlyMap<string, readonly number[]> {
+    const owners = [...this.#spans].flatMap(([text, { from, to }]) =>
+      Array.from({ length: to - from }, () => ({ text, from })),
+    );
+    const orders = new Map([...this.#spans.keys()].map((text) => [text, [] as number[]]));
+    for (const at of this.#order) {
+      const { text = '', from = 0 } = owners[at] ?? {};
+      orders.get(text)?.push(at - from);
+    }
+    return orders;
   }
 
   #spanOf(text: string): Span {

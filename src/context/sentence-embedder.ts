@@ -1,4 +1,5 @@
 import { findPackageJSON } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Embedder } from './embedder.ts';
 import { lexicalEmbedder } from './lexical-embedder.ts';
@@ -32,8 +33,31 @@ function isInstalled(): boolean {
   }
 }
 
-/** Embeds in a thread of its own, which starts with the first text and never keeps the process. */
+/** A second thread loads the model again (300 MB); few texts are embedded before it has. */
+const MOST_THREADS = 2;
+const LEAST_TEXTS = 32;
+
+/** Embeds in threads of their own, which start with the first texts and never keep the process. */
 function sentenceEmbedder(): Embedder {
+  const threads = Array.from({ length: Math.min(MOST_THREADS, availableParallelism()) }, () =>
+    embeddingThread(),
+  );
+  return {
+    model: 'sentence/all-MiniLM-L6-v2',
+    embed: async (texts) => {
+      const used = texts.length < LEAST_TEXTS ? threads.slice(0, 1) : threads;
+      const shares = await Promise.all(
+        used.map((embed, at) => embed(texts.filter((_, index) => index % used.length === at))),
+      );
+      return texts.flatMap((_, index) => {
+        const vector = shares[index % used.length]?.[Math.floor(index / used.length)];
+        return vector ? [vector] : [];
+      });
+    },
+  };
+}
+
+function embeddingThread(): Embedder['embed'] {
   let thread: Worker | undefined;
   let last = 0;
   const waiting = new Map<number, PromiseWithResolvers<Float32Array[]>>();
@@ -52,16 +76,13 @@ function sentenceEmbedder(): Embedder {
         else one?.reject(reply.error);
       })
       .on('error', fail);
-  return {
-    model: 'sentence/all-MiniLM-L6-v2',
-    embed: (texts) => {
-      thread ??= open();
-      thread.ref();
-      last += 1;
-      const answer = Promise.withResolvers<Float32Array[]>();
-      waiting.set(last, answer);
-      thread.postMessage({ id: last, texts });
-      return answer.promise;
-    },
+  return (texts) => {
+    thread ??= open();
+    thread.ref();
+    last += 1;
+    const answer = Promise.withResolvers<Float32Array[]>();
+    waiting.set(last, answer);
+    thread.postMessage({ id: last, texts });
+    return answer.promise;
   };
 }

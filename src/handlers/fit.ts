@@ -72,6 +72,8 @@ export async function fit(
       return after;
     },
   });
+  await recall.save();
+  await older.save();
   const fitted = replaceTexts(assembled, texts);
   const after = measure.countRequest(fitted);
   const shortened = tried.map((one) => nameOf(one, candidates));
