@@ -65,3 +65,13 @@ describe('a request to write anew', () => {
     expect(messages[0]!.content).toContain('Your last answer cannot be used:\n- `text` is empty');
   });
 });
+
+test('a shortened chunk is shown as it is left, while the tails quote what was written', () => {
+  const shown = CHUNKS.with(1, '(shortened)');
+  const messages = messagesOf({ kind: 'continue', written: CHUNKS, shown });
+  const contents = messages.map(({ content }) => content);
+  expect(contents[3]).toBe('(shortened)');
+  expect(contents[4]).toContain('one two three ');
+  expect(contents.at(-1)).toContain('two three four');
+  expect(contents.slice(4).join('')).not.toContain('(shortened)');
+});

@@ -7,6 +7,8 @@ import type { PlannedJob } from '../planning/types.ts';
  */
 export type NextTurn = {
   readonly written: readonly string[];
+  /** The chunks as the model is to see them where some were shortened; the tails stay true. */
+  readonly shown?: readonly string[];
   readonly only?: readonly string[];
 } & ({ readonly kind: 'continue' } | { readonly kind: 'repair'; readonly problems: string });
 
@@ -29,7 +31,7 @@ export function turnMessages(
     content: [...parts, `Deliverable: ${stage}/${documentKey}`].join('\n\n'),
   });
   if (turn === null) return [ask(prompt)];
-  const chunks = withoutBlanks(turn.written);
+  const chunks = withoutBlanks(turn);
   const only = turn.only ?? [];
   if (chunks.length === 0 && turn.kind === 'repair') {
     return [ask(prompt, askAnew('Your last', turn.problems, only))];
@@ -37,8 +39,8 @@ export function turnMessages(
   const isPartGoingOn = turn.kind === 'continue' && only.length > 0;
   const messages = [isPartGoingOn ? ask(prompt, askFor(only)) : ask(prompt)];
   let soFar = '';
-  for (const [index, content] of chunks.entries()) {
-    soFar += content;
+  for (const [index, { whole, shown: content }] of chunks.entries()) {
+    soFar += whole;
     const repairs = turn.kind === 'repair' && index === chunks.length - 1;
     const request = repairs ? askAnew('This', turn.problems, only) : askToGoOn(soFar);
     messages.push({ role: 'assistant', content }, ask(request));
@@ -50,14 +52,14 @@ export function turnMessages(
  * Providers refuse a message of nothing but white space: it goes to the front of the next chunk.
  * Behind the last chunk it is left out, so that the request to go on stays the one sent before.
  */
-function withoutBlanks(written: readonly string[]): string[] {
-  const chunks: string[] = [];
+function withoutBlanks({ written, shown = written }: NextTurn) {
+  const chunks: { readonly whole: string; readonly shown: string }[] = [];
   let blank = '';
-  for (const text of written) {
+  for (const [index, text] of written.entries()) {
     if (text.trim() === '') {
       blank += text;
     } else {
-      chunks.push(blank + text);
+      chunks.push({ whole: blank + text, shown: blank + (shown[index] ?? text) });
       blank = '';
     }
   }

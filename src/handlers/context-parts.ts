@@ -96,7 +96,7 @@ export function replaceTexts(
     })),
     turn: turn && {
       ...turn,
-      written: turn.written.map((text, index) => texts.get(turnId(index)) ?? text),
+      shown: turn.written.map((text, index) => texts.get(turnId(index)) ?? text),
     },
   });
 }

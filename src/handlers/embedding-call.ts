@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Job } from '../jobs/types.ts';
 import { parseModelId } from '../models/model-id.ts';
@@ -34,9 +33,9 @@ export class FundsRefused extends Error {
 export async function beginEmbedding(
   database: Database,
   job: Job,
-  call: EmbeddingCall & { readonly digests: readonly string[]; readonly cost: WorstCase },
+  call: EmbeddingCall & { readonly cost: WorstCase },
 ): Promise<void> {
-  const { callId, model, price, digests, cost } = call;
+  const { callId, model, price, cost } = call;
   await database.asTenant(job.tenantId, async (tx) => {
     await requireLease(tx, job);
     const { provider } = parseModelId(model);
@@ -47,11 +46,10 @@ export async function beginEmbedding(
     const held = await holdFunds(tx, hold);
     if (price === null && held.usdLeft !== null) throw priceUnknown(model);
     if (held.outcome !== 'held') throw new FundsRefused(held);
-    const requestHash = await saveBlob(tx, JSON.stringify({ model, digests }));
     await tx.query(
-      `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose, request_hash)
-       values ($1, $2, $3, $4, $5, 'embedding', $6)`,
-      [tx.tenantId, callId, sessionId, job.id, model, requestHash],
+      `insert into model_calls (tenant_id, id, session_id, job_id, model, purpose)
+       values ($1, $2, $3, $4, $5, 'embedding')`,
+      [tx.tenantId, callId, sessionId, job.id, model],
     );
   });
 }

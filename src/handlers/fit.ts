@@ -1,5 +1,7 @@
 import { fitParts, type Shortened } from '../context/fit-parts.ts';
+import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { Recall } from '../context/recall.ts';
+import { rememberWith } from '../context/remember-with.ts';
 import { roomForRequest } from '../context/room.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -57,7 +59,9 @@ export async function fit(
   const documents = findDocuments(assembled);
   const turns = findTurns(assembled);
   const recall = await Recall.over(given, textsOf(documents));
-  const older = await Recall.over(given, textsOf(turns));
+  // Every turn adds to them: compared by their words, they cost no embedding.
+  const byWords = { embedder: lexicalEmbedder, remember: rememberWith(place, lexicalEmbedder) };
+  const older = await Recall.over({ ...given, ...byWords }, textsOf(turns));
   const candidates = new Map([...documents, ...turns].map((one) => [one.id, one]));
   const texts = new Map<string, string>();
   const { tried } = await fitParts({

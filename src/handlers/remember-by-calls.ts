@@ -74,7 +74,6 @@ export const rememberByCalls =
           const digests = batch.map(({ digest }) => digest);
           await beginEmbedding(database, context.job, {
             ...call,
-            digests,
             cost: withPrompt(worstCase(price, inputTokens, 0), promptMicros),
           });
           const result = await send(deps, context, call, batch);

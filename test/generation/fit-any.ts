@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import type { Embedder } from '../../src/context/embedder.ts';
 import { roomForRequest } from '../../src/context/room.ts';
 import type { Database } from '../../src/db/database.ts';
 import { saveBlob } from '../../src/documents/blobs.ts';
@@ -63,7 +64,8 @@ const prompts = fc.record({
   windowTokens: fc.integer({ min: 300, max: 4_000 }),
 });
 
-type Prompt = typeof prompts extends fc.Arbitrary<infer T> ? T : never;
+/** What a request is made of. */
+export type Prompt = typeof prompts extends fc.Arbitrary<infer T> ? T : never;
 
 const inputOf = (over: Partial<JobInput>): JobInput => ({
   name: 'x',
@@ -79,7 +81,8 @@ const inputOf = (over: Partial<JobInput>): JobInput => ({
   ...over,
 });
 
-function toAssembly(prompt: Prompt, projectId: string): Assembled {
+/** A request of one step, as a job would have assembled it. */
+export function toAssembly(prompt: Prompt, projectId: string): Assembled {
   const { brief, documents, feedback, written, kind } = prompt;
   const facts = {
     userRequest: brief,
@@ -124,11 +127,8 @@ function findImmutable({ request, turn }: Assembled): string[] {
   return [request.system, ...user.filter((content) => !content.startsWith('# Documents')), ...kept];
 }
 
-/**
- * Fits any prompt: what comes out fits or the refusal has a name, nothing immutable is touched, and
- * what is not shortened is there to the byte.
- */
-export async function fitAny(database: Database, numRuns: number, seed?: number): Promise<void> {
+/** A tenant with a project. */
+export async function newProject(database: Database) {
   const { tenantId } = await newTenant(database);
   const projectId = newId();
   await database.asTenant(tenantId, async (tx) => {
@@ -138,21 +138,43 @@ export async function fitAny(database: Database, numRuns: number, seed?: number)
       row,
     );
   });
+  return { tenantId, projectId };
+}
+
+/** Fits a request into a window; an embedder other than the installed one may be given. */
+export function fitInto(
+  database: Database,
+  tenantId: string,
+  assembled: Assembled,
+  windowTokens: number,
+  embedder?: Embedder,
+) {
+  const config = readModelsConfig(
+    {},
+    {
+      providers: { lab: { baseUrl: 'http://127.0.0.1:9/v1', local: true } },
+      models: { [MODEL]: { windowTokens, maxOutputTokens: 100 } },
+    },
+  );
+  const context = { job: { tenantId }, signal: new AbortController().signal } as JobContext;
+  const deps = { database, config, provider: {} as ModelProvider, ...(embedder && { embedder }) };
+  return fit(deps, context, assembled);
+}
+
+/**
+ * Fits any prompt: what comes out fits or the refusal has a name, nothing immutable is touched, and
+ * what is not shortened is there to the byte.
+ */
+export async function fitAny(database: Database, numRuns: number, seed?: number): Promise<void> {
+  const { tenantId, projectId } = await newProject(database);
   const measure = await loadMeasure(database, tenantId, MODEL);
   const seen = { whole: 0, shortened: 0, refused: 0 };
   const property = fc.asyncProperty(prompts, async (prompt) => {
     const assembled = toAssembly(prompt, projectId);
     const window = { windowTokens: prompt.windowTokens, maxOutputTokens: 100 };
-    const config = readModelsConfig(
-      {},
-      {
-        providers: { lab: { baseUrl: 'http://127.0.0.1:9/v1', local: true } },
-        models: { [MODEL]: window },
-      },
+    const fitted = await fitInto(database, tenantId, assembled, prompt.windowTokens).catch(
+      (error: unknown) => error,
     );
-    const context = { job: { tenantId }, signal: new AbortController().signal } as JobContext;
-    const deps = { database, config, provider: {} as ModelProvider };
-    const fitted = await fit(deps, context, assembled).catch((error: unknown) => error);
     if (fitted instanceof DialecticError) {
       expect(fitted.code).toBe('context_window_exceeded');
       seen.refused += 1;
@@ -169,7 +191,6 @@ export async function fitAny(database: Database, numRuns: number, seed?: number)
       if (!gone.has(label)) expect(contents.join('\n\n')).toContain(whole.trim());
     }
   });
-  // A failing prompt is told as it is: to shrink it would take minutes.
   await fc.assert(property, { numRuns, endOnFailure: true, ...(seed !== undefined && { seed }) });
   // Otherwise the property would have tried nothing.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(numRuns / 50);
