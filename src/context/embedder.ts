@@ -8,25 +8,25 @@ export type Embedder = {
 /** A text with its vector. */
 export type Embedded = { readonly text: string; readonly vector: Float32Array };
 
-/** The inner product of two vectors; 0 where one of them is missing. */
-export const likeness = (a: Float32Array, b: Float32Array): number =>
-  a.length === b.length ? likenessAt(a, 0, b) : 0;
-
 /**
- * The inner product of a vector with the one that begins at `from` among others. Four sums at a time
- * do not wait for each other: a third of the time of one.
+ * The inner product of two vectors; 0 where one of them is missing. Four sums do not wait for each
+ * other, which takes a third of the time of one.
  */
-function likenessAt(many: Float32Array, from: number, one: Float32Array): number {
-  const { length } = one;
-  let [a, b, c, d] = [0, 0, 0, 0];
+export function likeness(one: Float32Array, other: Float32Array): number {
+  const { length } = other;
+  if (one.length !== length) return 0;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   let at = 0;
   for (; at + 3 < length; at += 4) {
-    a += many[from + at]! * one[at]!;
-    b += many[from + at + 1]! * one[at + 1]!;
-    c += many[from + at + 2]! * one[at + 2]!;
-    d += many[from + at + 3]! * one[at + 3]!;
+    a += one[at]! * other[at]!;
+    b += one[at + 1]! * other[at + 1]!;
+    c += one[at + 2]! * other[at + 2]!;
+    d += one[at + 3]! * other[at + 3]!;
   }
-  for (; at < length; at++) a += many[from + at]! * one[at]!;
+  for (; at < length; at++) a += one[at]! * other[at]!;
   return a + b + c + d;
 }
 
