@@ -53,7 +53,8 @@ const readLast = (tx: Transaction, callId: string, chainId: string): Promise<Par
     `select last.id as call_id, p.role, p.blob_hash from (
        select c.id from model_calls c
        join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-       where j.chain_id = $2 and c.id <> $1 and c.purpose <> 'embedding' order by c.id desc limit 1) as last,
+       where j.chain_id = $2 and c.id <> $1 and c.purpose <> 'embedding'
+       order by c.id desc limit 1) as last,
        lateral request_parts(last.id) as p
      order by p.ordinal`,
     [callId, chainId],
