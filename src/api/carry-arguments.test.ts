@@ -9,9 +9,9 @@ const here = process.cwd();
 
 test('paths are those of the caller, and the signal stays behind', async () => {
   expect(
-    await carryArguments('work', ['id', { out: 'plan', concurrency: 2, signal, cutOff }]),
+    await carryArguments('work', ['id', { out: 'plan', trace: 'run.json', signal, cutOff }]),
   ).toEqual({
-    args: ['id', { out: join(here, 'plan'), concurrency: 2 }],
+    args: ['id', { out: join(here, 'plan'), trace: join(here, 'run.json') }],
     signals: { signal, cutOff },
   });
   expect(await carryArguments('export', ['id', 'plan'])).toMatchObject({

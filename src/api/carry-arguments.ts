@@ -37,12 +37,13 @@ export async function carryArguments(
 
 /** A recipe that is not shipped is a folder. */
 async function absolute(options: Options): Promise<Options> {
-  const { out, process, recorded, recipe, debate, single } = options;
+  const { out, process, recorded, recipe, debate, single, trace } = options;
   return {
     ...options,
     ...(typeof out === 'string' && { out: resolve(out) }),
     ...(typeof process === 'string' && { process: await locateProcess(process) }),
     ...(typeof recorded === 'string' && { recorded: resolve(recorded) }),
+    ...(typeof trace === 'string' && { trace: resolve(trace) }),
     ...(typeof debate === 'string' && { debate: resolve(debate) }),
     ...(isOptions(single) && { single: toAbsoluteFolder(single) }),
     ...(typeof recipe === 'string' && { recipe: await locateProcess(recipe) }),

@@ -3,6 +3,7 @@ import { every } from '../platform/clock.ts';
 import { type FolderNews, FoldersOfAll } from './folders-of-all.ts';
 import type { RunEvent } from './follow-run.ts';
 import { requireOpen, type Store } from './store.ts';
+import { type TraceEvent, traceTo } from './trace-to.ts';
 import { createWorker } from './work-on-run.ts';
 
 /** What a worker for all sessions tells. */
@@ -20,7 +21,8 @@ export type WorkerEvent =
       readonly error: { readonly code: string; readonly message: string } | null;
     }
   | FolderNews
-  | Extract<RunEvent, { readonly kind: 'store-away' | 'store-back' }>;
+  | Extract<RunEvent, { readonly kind: 'store-away' | 'store-back' }>
+  | TraceEvent;
 
 /** Documents that wait to be written are looked for this often. */
 const LOOK_MS = 1_000;
@@ -29,6 +31,8 @@ export type WorkOnAllOptions = {
   readonly signal: AbortSignal;
   /** How many jobs run at a time; 10 where absent. */
   readonly concurrency?: number | undefined;
+  /** The file that tells where the time went, in the Chrome trace format; none where absent. */
+  readonly trace?: string | undefined;
 };
 
 /**
@@ -37,7 +41,7 @@ export type WorkOnAllOptions = {
  */
 export async function* workOnAll(
   store: Store,
-  { signal: caller, concurrency = 10 }: WorkOnAllOptions,
+  { signal: caller, concurrency = 10, trace: file }: WorkOnAllOptions,
 ): AsyncGenerator<WorkerEvent, void, void> {
   const signal = AbortSignal.any([caller, store.closing]);
   let ended: EndedJob[] = [];
@@ -48,7 +52,8 @@ export async function* workOnAll(
     ended.push(one);
     news.resolve();
   };
-  const worker = createWorker(store, concurrency, { onEnded });
+  const tracing = traceTo(store.database, file);
+  const worker = createWorker(store, concurrency, { onEnded, trace: tracing.trace });
   const folders = new FoldersOfAll(store);
   const looks = every(LOOK_MS, () => {
     if (folders.isBehind) news.resolve();
@@ -70,6 +75,7 @@ export async function* workOnAll(
   yield* ended.map(toEvent);
   yield* await folders.hear(ended);
   if (!store.closing.aborted) yield* await folders.finish();
+  yield* await tracing.end();
   if (!caller.aborted) requireOpen(store);
 }
 

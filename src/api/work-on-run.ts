@@ -9,6 +9,7 @@ import { takeFolder, updateFolder } from '../session/write-folder.ts';
 import { type FolderEvent, FolderOfRun } from './folder-of-run.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import type { Store } from './store.ts';
+import { type TraceEvent, traceTo } from './trace-to.ts';
 
 /** What the process that works on a run hears beside its events. */
 export type WorkEvent =
@@ -17,6 +18,7 @@ export type WorkEvent =
   | { readonly kind: 'calls-finishing'; readonly calls: number }
   /** The folder of the session could not be written; the run goes on, and the store keeps all. */
   | FolderEvent
+  | TraceEvent
   /** The last one: nothing of the run is under way in this process any more. */
   | { readonly kind: 'run-rested'; readonly result: RunResult };
 
@@ -32,6 +34,8 @@ export type WorkOptions = WatchOptions & {
   readonly finishCalls?: boolean | undefined;
   /** Cuts calls off that are waited for. */
   readonly cutOff?: AbortSignal | undefined;
+  /** The file that tells where the time went, in the Chrome trace format; none where absent. */
+  readonly trace?: string | undefined;
 };
 
 const STOP_MS = 1_000;
@@ -42,12 +46,12 @@ const NEVER = new AbortController().signal;
 export function createWorker(
   { database, models: config, jobs: settings, log }: Store,
   concurrency: number,
-  more: Pick<WorkerOptions, 'session' | 'onEnded'>,
+  more: Pick<WorkerOptions, 'session' | 'onEnded' | 'trace'>,
 ): Worker {
   const provider = createModelProvider(config);
   return new Worker({
     database,
-    handlers: createHandlers({ database, provider, config }),
+    handlers: createHandlers({ database, provider, config, trace: more.trace }),
     concurrency,
     settings,
     limits: providerLimits(config),
@@ -60,14 +64,24 @@ export function createWorker(
 export async function* workOnRun(
   store: Store,
   sessionId: string,
-  { out, concurrency = 4, after, signal = NEVER, finishCalls = false, cutOff }: WorkOptions,
+  {
+    out,
+    concurrency = 4,
+    after,
+    signal = NEVER,
+    finishCalls = false,
+    cutOff,
+    ...rest
+  }: WorkOptions,
 ): AsyncGenerator<WorkEvent, void, void> {
   const { database, tenantId } = store;
   if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
   const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const update = (): Promise<RunResult> => updateFolder(database, tenantId, sessionId);
   const folder = session.folder === null ? null : new FolderOfRun(update);
-  const worker = createWorker(store, concurrency, { session: { tenantId, sessionId } });
+  const tracing = traceTo(database, rest.trace);
+  const { trace } = tracing;
+  const worker = createWorker(store, concurrency, { session: { tenantId, sessionId }, trace });
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
@@ -105,7 +119,9 @@ export async function* workOnRun(
     await (stopping ?? stop());
   }
   yield* readRest(store, sessionId, cursor);
-  yield { kind: 'run-rested', result: await update() };
+  const result = await update();
+  yield* await tracing.end();
+  yield { kind: 'run-rested', result };
 }
 
 /** What the log says of the end: calls that were finished or cut off, and jobs that were handed back. */

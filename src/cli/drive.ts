@@ -11,6 +11,8 @@ import { showRun } from './screen/show-run.ts';
 type DriveOptions = {
   readonly out?: string | undefined;
   readonly concurrency: number;
+  /** The file that tells where the time went. */
+  readonly trace?: string | undefined;
   /** Where a person can be asked whether to stop other workers too; null where nobody can. */
   readonly terminal?: Terminal | null;
 };

@@ -14,11 +14,13 @@ import { addPreflightOption, type PreflightOptions, tellChecks } from './preflig
 import { readConcurrency, report } from './run.ts';
 import { findSession } from './sessions.ts';
 import { withModels } from './store.ts';
+import { TRACE_HELP } from './trace-text.ts';
 
 type GoOnOptions = BudgetOptions &
   PreflightOptions & {
     out?: string;
     concurrency: string;
+    trace?: string;
     until?: string;
     now?: boolean;
     data?: string;
@@ -47,11 +49,12 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
     .argument('[session]', 'its id or the end of it (default: the newest)')
     .option('-o, --out <dir>', "the folder to write from now on (default: the session's)")
     .option('-c, --concurrency <n>', 'calls at a time', '4')
+    .option('--trace <file>', TRACE_HELP)
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .option('-y, --yes', 'ask nothing: yes to every question')
     .action(async (session: string | undefined, options: GoOnOptions) => {
-      const { out, until, now, data } = options;
+      const { out, until, now, data, trace } = options;
       const concurrency = readConcurrency(options.concurrency);
       await withModels(data, async (dialectic: Dialectic) => {
         const { id } = await findSession(dialectic, session);
@@ -64,7 +67,7 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
         }
         const goOn: ResumeOptions = { out, until, now, budget };
         await namingSession(id, '', () => dialectic[verb](id, goOn));
-        const drive = { concurrency, terminal: findTerminal(options) };
+        const drive = { concurrency, terminal: findTerminal(options), trace };
         report(await driveReviewed(dialectic, id, drive), options);
       });
     });

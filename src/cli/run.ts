@@ -33,6 +33,7 @@ import { nameParticipants } from './participants.ts';
 import { choosePlanFolder, showPath } from './plan-folder.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { withModels } from './store.ts';
+import { TRACE_HELP } from './trace-text.ts';
 
 type RunCommandOptions = BudgetOptions &
   PreflightOptions &
@@ -40,6 +41,7 @@ type RunCommandOptions = BudgetOptions &
     out?: string;
     approve: string;
     concurrency: string;
+    trace?: string;
     allowDegraded?: boolean;
     data?: string;
     json?: boolean;
@@ -68,6 +70,7 @@ export function runCommand(): Command {
       'go on when a participant fails in a stage, and say what is missing',
     )
     .option('-c, --concurrency <n>', 'calls at a time', '4')
+    .option('--trace <file>', TRACE_HELP)
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
     .option('-y, --yes', 'ask nothing: yes to every question')
@@ -90,7 +93,7 @@ async function run(
 
 type CarryOutOptions = BudgetOptions &
   PreflightOptions &
-  Pick<RunCommandOptions, 'out' | 'concurrency' | 'allowDegraded' | 'data' | 'yes'> &
+  Pick<RunCommandOptions, 'out' | 'concurrency' | 'trace' | 'allowDegraded' | 'data' | 'yes'> &
   Pick<RunOptions, 'approve'>;
 
 /**
@@ -102,7 +105,7 @@ export async function carryOut(
   options: CarryOutOptions,
   terminal: Terminal | null = null,
 ): Promise<RunResult & { readonly estimate: Estimate }> {
-  const { approve, allowDegraded, data } = options;
+  const { approve, allowDegraded, data, trace } = options;
   const concurrency = readConcurrency(options.concurrency);
   const { models, project, name = 'brief' } = prepared;
   const checked = { ...prepared, approve, allowDegraded, budget: budgetOf(options) };
@@ -130,7 +133,7 @@ export async function carryOut(
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
     tell(`The documents go to ${showPath(out)}`);
-    const result = await driveReviewed(dialectic, session, { concurrency, terminal });
+    const result = await driveReviewed(dialectic, session, { concurrency, terminal, trace });
     return { ...result, estimate };
   });
 }

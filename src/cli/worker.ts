@@ -1,14 +1,16 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
+import type { TraceEvent } from '../api/trace-to.ts';
 import type { WorkerEvent } from '../api/work-on-all.ts';
 import { messageOf } from '../errors/errors.ts';
 import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
 import { showRun } from './screen/show-run.ts';
 import { withModels } from './store.ts';
+import { describeTrace, TRACE_HELP } from './trace-text.ts';
 import { describeFolderNews, describeJob } from './worker-text.ts';
 
-type WorkerOptions = { data?: string; concurrency: string; json?: boolean };
+type WorkerOptions = { data?: string; concurrency: string; trace?: string; json?: boolean };
 
 /** `dialectic worker`: works on every session of the store until it is told to stop. */
 export function workerCommand(): Command {
@@ -16,6 +18,7 @@ export function workerCommand(): Command {
     .description('work on all sessions of a store; any number may run on one DATABASE_URL')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('-c, --concurrency <n>', 'jobs at a time', '10')
+    .option('--trace <file>', TRACE_HELP)
     .option('--json', 'print the result as JSON')
     .action(async (options: WorkerOptions) => {
       const concurrency = readConcurrency(options.concurrency);
@@ -26,10 +29,14 @@ export function workerCommand(): Command {
         tell('A worker is running. Stop it with Ctrl-C or SIGTERM.');
         tell('It keeps the folders of the sessions up to date that lie on this machine.');
         const { signal } = stop;
+        const { trace } = options;
         const show = process.stderr.isTTY
           ? showScreens(dialectic, signal)
           : tellJobs(dialectic, tell);
-        for await (const event of dialectic.workOnAll({ concurrency, signal })) await show(event);
+        for await (const event of dialectic.workOnAll({ concurrency, signal, trace })) {
+          if (event.kind !== 'trace-written') await show(event);
+          else for (const line of describeTrace(event)) tell(line);
+        }
         printResult(options.json === true, { stopped: true }, [
           'Stopped; unfinished jobs were handed back.',
         ]);
@@ -37,7 +44,7 @@ export function workerCommand(): Command {
     });
 }
 
-type Show = (event: WorkerEvent) => Promise<void>;
+type Show = (event: Exclude<WorkerEvent, TraceEvent>) => Promise<void>;
 
 /** A line for each document that was written, and for each job that failed. */
 function tellJobs(dialectic: Dialectic, write: (line: string) => void): Show {

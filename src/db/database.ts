@@ -1,6 +1,8 @@
 import type { ClientBase, QueryResult, QueryResultRow } from 'pg';
 import { DialecticError, withDetails } from '../errors/errors.ts';
-import type { Driver } from './driver.ts';
+import { elapsedMs } from '../platform/clock.ts';
+import type { Trace } from '../platform/trace.ts';
+import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
 
 /**
@@ -92,6 +94,8 @@ const misuse = (message: string, cause?: unknown): DialecticError =>
 /** The store: transactions with a role, notifications, and nothing that runs outside of them. */
 export class Database {
   readonly driver: Driver;
+  /** Hears how long connections are waited for and transactions take, while one is taken. */
+  trace: Trace | undefined;
   readonly #clock: (() => Date) | undefined;
 
   constructor(driver: Driver, options: DatabaseOptions = {}) {
@@ -118,7 +122,7 @@ export class Database {
     open: (client: ClientBase) => Tx,
     work: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    const held = await this.driver.acquire();
+    const held = await this.#acquire();
     const tx = open(held.client);
     let broken = false;
     let committing = false;
@@ -145,7 +149,7 @@ export class Database {
    * the last query. For hot paths; the text must hold nothing that came from outside.
    */
   async immediate<Row extends QueryResultRow>(scope: Scope, statements: string): Promise<Row[]> {
-    const held = await this.driver.acquire();
+    const held = await this.#acquire();
     let broken = false;
     try {
       const text = `${this.#begin(scope)} ${statements}; commit`;
@@ -161,6 +165,23 @@ export class Database {
 
   async close(): Promise<void> {
     await this.driver.close();
+  }
+
+  /** A connection; a trace notes the wait for it, and the time until it is given back. */
+  async #acquire(): Promise<HeldConnection> {
+    const { trace } = this;
+    if (!trace) return this.driver.acquire();
+    const [line, askedMs] = [trace.newLine(), elapsedMs()];
+    const held = await this.driver.acquire();
+    trace.add('store: wait for a connection', line, askedMs);
+    const startMs = elapsedMs();
+    return {
+      client: held.client,
+      release: (broken) => {
+        trace.add('store: transaction', line, startMs);
+        held.release(broken);
+      },
+    };
   }
 
   #explain(error: unknown, committing: boolean): unknown {

@@ -1,6 +1,7 @@
 import { type DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { ModelResult } from '../models/types.ts';
+import { elapsedMs } from '../platform/clock.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { countUsage } from './count-usage.ts';
 import { type Answer, failCall } from './end-call.ts';
@@ -30,19 +31,24 @@ export async function call(
 }
 
 async function stream(
-  { database, provider, onDelta }: HandlerDeps,
+  { database, provider, onDelta, trace }: HandlerDeps,
   { job, signal }: JobContext,
   { callId, request, model, price }: Reserved,
 ): Promise<ModelResult> {
   const checkpoint = new Checkpoint(database, job.tenantId, callId);
+  const sentMs = elapsedMs();
+  let firstMs: number | undefined;
   try {
     const result = await provider.generate(request, {
       signal,
       onDelta: (text) => {
+        if (firstMs === undefined) trace?.add('call: until the first byte', job.id, sentMs);
+        firstMs ??= elapsedMs();
         checkpoint.add(text);
         onDelta?.(job, text);
       },
     });
+    trace?.add('call: first to last byte', job.id, firstMs ?? sentMs);
     if (result.text.trim() === '' && result.error) throw withUsage(result.error, result);
     return result;
   } catch (thrown) {

@@ -1,4 +1,5 @@
 import type { JobContext } from '../jobs/context.ts';
+import { timed } from '../platform/trace.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
@@ -21,17 +22,22 @@ import { save } from './save.ts';
 export async function execute(deps: HandlerDeps, context: JobContext): Promise<void> {
   const { database } = deps;
   const { job } = context;
-  const loaded = await load(database, job);
+  const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
+    timed(deps.trace, name, job.id, work);
+  const loaded = await step('load', () => load(database, job));
   // Some documents are made by code from their inputs, without a call.
   const { compute: computation } = loaded.step;
-  if (computation !== null) return compute(context, loaded, computation);
-  const assembled = assemble(loaded);
+  if (computation !== null) return step('compute', () => compute(context, loaded, computation));
+  const assembled = await step('assemble', () => assemble(loaded));
   const recovered = await recover(database, job, assembled);
   const reserved = recovered ?? (await fitAndReserve(deps, context, assembled));
   // The session was paused for want of money; the job comes back when it goes on.
   if (reserved === null) return;
-  const answered = recovered ?? (await call(deps, context, reserved));
-  await chargeUnsaved(database, job, answered, async () => save(context, judge(answered)));
+  const answered = recovered ?? (await step('call', () => call(deps, context, reserved)));
+  await chargeUnsaved(database, job, answered, async () => {
+    const judged = await step('judge', () => judge(answered));
+    await step('save', () => save(context, judged));
+  });
 }
 
 /** Null where the session was paused for want of money, be it for embedding or for the call. */
@@ -41,7 +47,10 @@ async function fitAndReserve(
   assembled: Assembled,
 ): Promise<Reserved | null> {
   try {
-    return await reserve(deps, context, await fit(deps, context, assembled));
+    const { trace } = deps;
+    const { id } = context.job;
+    const fitted = await timed(trace, 'fit', id, () => fit(deps, context, assembled));
+    return await timed(trace, 'reserve', id, () => reserve(deps, context, fitted));
   } catch (error) {
     if (!(error instanceof FundsRefused)) throw error;
     await pauseForFunds(context, error.held);

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { ModelProvider } from '../models/types.ts';
+import type { Trace } from '../platform/trace.ts';
 
 /** What the handlers need from the process that runs them. */
 export type HandlerDeps = {
@@ -13,4 +14,6 @@ export type HandlerDeps = {
   readonly embedder?: Embedder;
   /** Is called with text as it arrives. */
   readonly onDelta?: (job: Job, text: string) => void;
+  /** Notes how long each step of a job takes. */
+  readonly trace?: Trace | undefined;
 };

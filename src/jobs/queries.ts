@@ -28,6 +28,9 @@ export type Sweep = 'nothing' | 'leases' | 'locks';
 /** A session; its id alone may be another tenant's too. */
 export type SessionKey = { readonly tenantId: string; readonly sessionId: string };
 
+/** A job, and for how long it had been due when it was claimed. */
+export type ClaimedJob = Job & { readonly waitedMs: number };
+
 /** Takes abandoned jobs back if asked to, then claims what is due. One round trip. */
 export async function claimJobs(
   database: Database,
@@ -37,19 +40,20 @@ export async function claimJobs(
   sweep: Sweep,
   only?: SessionKey,
   { maxTakeovers } = DEFAULT_JOB_SETTINGS,
-): Promise<Job[]> {
+): Promise<ClaimedJob[]> {
   const lookForLocks = sweep === 'locks';
   const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks}, ${maxTakeovers});`;
-  const rows = await database.immediate<JobRow>(
+  const rows = await database.immediate<JobRow & { waited_ms: number }>(
     { as: 'worker' },
     `${QUIET}; ${unhurried(database)} ${sweep === 'nothing' ? '' : sweeping}
      select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
        parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts,
-       takeovers, degraded, payload, lease_token
+       takeovers, degraded, payload, lease_token,
+       extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms
      from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)},
        ${only ? `${uuid(only.tenantId)}, ${uuid(only.sessionId)}` : 'null, null'})`,
   );
-  return rows.map(toJob);
+  return rows.map((row) => ({ ...toJob(row), waitedMs: row.waited_ms }));
 }
 
 /**

@@ -5,13 +5,21 @@ import { type DialecticError, messageOf, toDialecticError } from '../errors/erro
 import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
+import { type Trace, timed } from '../platform/trace.ts';
 import { CompletionBatch } from './completion-batch.ts';
 import { type JobHandlers, leaseLost } from './context.ts';
 import { JOBS_CHANNEL } from './enqueue.ts';
 import { recordFailure } from './failure.ts';
 import { LeaseKeeper } from './leases.ts';
 import { type ConcurrencyLimits, writeLimits } from './limits.ts';
-import { claimJobs, handBack, requeueAll, type SessionKey, type Sweep } from './queries.ts';
+import {
+  type ClaimedJob,
+  claimJobs,
+  handBack,
+  requeueAll,
+  type SessionKey,
+  type Sweep,
+} from './queries.ts';
 import { commitPersistently } from './retry-commit.ts';
 import { DEFAULT_JOB_SETTINGS, type JobSettings } from './settings.ts';
 import type { Job } from './types.ts';
@@ -36,6 +44,8 @@ export type WorkerOptions = {
   readonly log?: Log;
   /** Hears of every job that this worker has ended, well or not. */
   readonly onEnded?: (ended: EndedJob) => void;
+  /** Notes when jobs were due, claimed, run and committed. */
+  readonly trace?: Trace | undefined;
 };
 
 /** A job that a worker has ended, how long it took, and why it failed; null = it did not. */
@@ -60,9 +70,12 @@ const recovered = new WeakSet<Database>();
 /** Claims jobs, runs their handlers and settles them, until it is stopped. */
 export class Worker {
   readonly id = newId();
-  readonly #options: Required<Omit<WorkerOptions, 'handlers' | 'database' | 'session' | 'limits'>>;
+  readonly #options: Required<
+    Omit<WorkerOptions, 'handlers' | 'database' | 'session' | 'limits' | 'trace'>
+  >;
   readonly #session: SessionKey | undefined;
   readonly #limits: ConcurrencyLimits | undefined;
+  readonly #trace: Trace | undefined;
   readonly #database: Database;
   readonly #handlers: JobHandlers;
   readonly #leases: LeaseKeeper;
@@ -77,7 +90,7 @@ export class Worker {
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
 
-  constructor({ database, handlers, session, limits, ...rest }: WorkerOptions) {
+  constructor({ database, handlers, session, limits, trace, ...rest }: WorkerOptions) {
     const defaults = {
       onEnded: () => {},
       concurrency: 10,
@@ -92,6 +105,7 @@ export class Worker {
     this.#handlers = handlers;
     this.#session = session;
     this.#limits = limits;
+    this.#trace = trace;
     this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
     this.#batch = new CompletionBatch(database, (lost) => {
       for (const job of lost) this.#options.log(leaseLost(job).message);
@@ -145,7 +159,8 @@ export class Worker {
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
       const room = Math.min(this.#options.concurrency - this.#leases.size, this.#options.batch);
-      const jobs = room > 0 ? await this.#claim(room) : [];
+      const jobs =
+        room > 0 ? await timed(this.#trace, 'claim', this.id, () => this.#claim(room)) : [];
       for (const job of jobs) void this.#execute(job);
       // A full batch means that there is more; otherwise wait for a hint, a free slot or the poll.
       if (jobs.length < room || room <= 0) await this.#rest();
@@ -153,7 +168,7 @@ export class Worker {
     }
   }
 
-  async #claim(room: number): Promise<Job[]> {
+  async #claim(room: number): Promise<ClaimedJob[]> {
     try {
       const { leaseMs, settings } = this.#options;
       const only = this.#session;
@@ -209,9 +224,10 @@ export class Worker {
     });
   }
 
-  async #execute(job: Job): Promise<void> {
+  async #execute(job: ClaimedJob): Promise<void> {
     const signal = this.#leases.hold(job);
     const started = elapsedMs();
+    this.#trace?.add(`wait for a claim: ${job.type}`, job.id, started - job.waitedMs);
     let error: DialecticError | null = null;
     let committed = false;
     try {
@@ -225,7 +241,9 @@ export class Worker {
           if (committed) throw new Error('a job commits once');
           committed = true;
           const { log } = this.#options;
-          await commitPersistently(this.#database, job, effects, { signal, log });
+          await timed(this.#trace, 'commit', job.id, () =>
+            commitPersistently(this.#database, job, effects, { signal, log }),
+          );
           this.#announceWork();
         },
       });
@@ -239,6 +257,7 @@ export class Worker {
       });
       this.#announceWork();
     } finally {
+      this.#trace?.add(`job: ${job.type}`, job.id, started, { step: job.stepKey, role: job.role });
       this.#leases.drop(job);
       this.#look();
       this.#options.onEnded({ job, ms: elapsedMs() - started, error });

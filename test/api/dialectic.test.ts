@@ -47,6 +47,19 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
   const work = (session: string, out?: string): Promise<WorkEvent[]> =>
     gather(dialectic.work(session, { out }));
 
+  test('a run tells where its time went', async () => {
+    const trace = join(await temporaryFolder(), 'trace.json');
+    const { session } = await dialectic.start({ ...run, until: 'propose', name: 'Traced' });
+    const events = await gather(dialectic.work(session, { trace }));
+    const told = events.find(({ kind }) => kind === 'trace-written');
+    const causes = told?.kind === 'trace-written' ? told.waits.map(({ name }) => name) : [];
+    const expected = ['claim', 'wait for a claim: EXECUTE', 'load', 'assemble', 'reserve'];
+    expect(causes).toEqual(expect.arrayContaining([...expected, 'call', 'save', 'commit']));
+    expect(causes).toContain('store: wait for a connection');
+    const file = JSON.parse(await readFile(trace, 'utf8')) as { traceEvents: { name: string }[] };
+    expect(new Set(file.traceEvents.map(({ name }) => name))).toEqual(new Set(causes));
+  });
+
   test('a run is started, worked on, reviewed, chosen, exported and passed again', async () => {
     const out = join(await temporaryFolder(), 'out');
     const { session, project } = await dialectic.start({

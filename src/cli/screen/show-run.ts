@@ -6,6 +6,7 @@ import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
 import type { RunResult } from '../../session/summary.ts';
 import { countNoun } from '../../text/count-noun.ts';
 import { divertTelling, tell } from '../output.ts';
+import { describeTrace } from '../trace-text.ts';
 import { describeStandstill } from './describe-waits.ts';
 import { type Caps, openScreen, type Screen } from './screen.ts';
 
@@ -36,6 +37,9 @@ export async function showRun(
           break;
         case 'folder-not-written':
           tell(`The folder is not up to date: ${event.message}`);
+          break;
+        case 'trace-written':
+          for (const line of describeTrace(event)) tell(line);
           break;
         case 'run-rested':
           return event.result;
