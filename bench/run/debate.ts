@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs';
+import { LocalDialectic } from '../../src/api/dialectic.ts';
+import { describeTrace } from '../../src/cli/trace-text.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase, type StoreLocation } from '../../src/db/open.ts';
+import { ensureLocalTenant } from '../../src/db/tenants.ts';
+import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
+import { readModelsConfig } from '../../src/models/config.ts';
+import { tell } from './ask.ts';
+import { readPlanOf } from './read-plan.ts';
+
+/** What a process that holds one debate is started with. */
+export type DebateTask = {
+  readonly location: StoreLocation;
+  readonly serverUrl: string;
+  readonly brief: string;
+  readonly participants: number;
+  readonly slots: number;
+  /** Where the documents go. */
+  readonly out: string;
+  /** Where the calls with their needs are written. */
+  readonly planFile: string;
+  /** Where a trace is written, if anywhere; it takes some time itself. */
+  readonly trace?: string | undefined;
+};
+
+/** What it tells when the debate is over. */
+export type DebateResult = {
+  readonly wallMs: number;
+  readonly calls: number;
+  readonly statements: number;
+  readonly transactions: number;
+  readonly roundTrips: number;
+  readonly bytes: number;
+  readonly peakMegabytes: number;
+  /** Processor time of this process, which on PGlite includes the database's. */
+  readonly processorMs: number;
+};
+
+const task = JSON.parse(process.argv[2]!) as DebateTask;
+const counts = { statements: 0, transactions: 0, roundTrips: 0 };
+const database = await openDatabase(task.location, { backupEveryMs: 0 });
+await countQueries(database);
+const { tenantId } = await ensureLocalTenant(database);
+const models = readModelsConfig({}, configure(task));
+const store = { database, tenantId, models, jobs: DEFAULT_JOB_SETTINGS, log: console.error };
+const dialectic = new LocalDialectic(store);
+
+const { session } = await dialectic.start({
+  brief: task.brief,
+  models: participants(task.participants),
+  out: task.out,
+});
+// Neither the start of the process nor the reading of the recipe is counted.
+const logged = await readLogPosition(database);
+Object.assign(counts, { statements: 0, transactions: 0, roundTrips: 0 });
+const started = performance.now();
+const usedBefore = process.cpuUsage();
+let status = 'running';
+const { trace } = task;
+for await (const event of dialectic.work(session, { concurrency: task.slots, trace })) {
+  if (event.kind === 'trace-written') {
+    for (const line of describeTrace(event)) process.stderr.write(`${line}\n`);
+  }
+  if (event.kind === 'run-rested') status = event.result.status;
+}
+const wallMs = performance.now() - started;
+const counted = { ...counts };
+const used = process.cpuUsage(usedBefore);
+const processorMs = (used.user + used.system) / 1000;
+if (status !== 'completed') throw new Error(`The debate is ${status}.`);
+const bytes = (await readLogPosition(database)) - logged;
+const plan = await database.asTenant(tenantId, (tx) => readPlanOf(tx, session));
+writeFileSync(task.planFile, JSON.stringify(plan));
+const peakMegabytes = process.resourceUsage().maxRSS / 1024;
+await dialectic.close();
+tell({
+  wallMs,
+  calls: plan.length,
+  ...counted,
+  bytes,
+  peakMegabytes,
+  processorMs,
+} satisfies DebateResult);
+
+function participants(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `loop/p${at + 1}`);
+}
+
+/** A provider with a price, so that money is held and posted as in a run that costs. */
+function configure({ serverUrl, slots }: DebateTask) {
+  const price = { input: 1, output: 4 };
+  return {
+    providers: {
+      loop: { baseUrl: `${serverUrl}/v1`, apiKey: 'none', concurrency: slots },
+    },
+    models: Object.fromEntries(
+      participants(3).map((model) => [
+        model,
+        { price, windowTokens: 1_000_000, maxOutputTokens: 60_000 },
+      ]),
+    ),
+  };
+}
+
+type Query = (...parameters: unknown[]) => unknown;
+
+/** Counts at the client library, through which both kinds of store are reached. */
+async function countQueries({ driver }: Database): Promise<void> {
+  const held = await driver.acquire();
+  const shared = Object.getPrototypeOf(held.client) as { query: Query };
+  held.release();
+  const { query } = shared;
+  shared.query = function count(...parameters) {
+    const [first] = parameters;
+    const text = typeof first === 'string' ? first : ((first as { text?: string }).text ?? '');
+    const statements = text.split(';').filter((one) => one.trim() !== '');
+    counts.roundTrips++;
+    counts.statements += typeof first === 'string' ? statements.length : 1;
+    if (/^\s*begin\b/i.test(text)) counts.transactions++;
+    return Reflect.apply(query, this, parameters);
+  };
+}
+
+async function readLogPosition(of: Database): Promise<number> {
+  const held = await of.driver.acquire();
+  try {
+    const { rows } = await held.client.query<{ at: number }>(
+      "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 as at",
+    );
+    return rows[0]!.at;
+  } finally {
+    held.release();
+  }
+}

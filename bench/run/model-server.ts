@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { writeDocument } from '../../src/models/offline/author.ts';
+import { PERSONA_NAMES } from '../../src/models/offline/personas.ts';
+import type { JsonSchema, ModelMessage } from '../../src/models/types.ts';
+
+// A model on loopback that speaks OpenAI's chat format. Whatever is asked a second time is answered
+// from memory after a fixed latency; what is asked for the first time is written by the offline
+// author. `POST /latency` sets the latency, `GET /written` says how many answers were written.
+
+type ChatRequest = {
+  model: string;
+  messages: { role: 'system' | 'user' | 'assistant'; content: string }[];
+  response_format?: { json_schema?: { name: string; schema: JsonSchema } };
+};
+
+const PIECES = 4;
+
+const answers = new Map<string, string>();
+let latencyMs = 0;
+let written = 0;
+
+/** The answer to a request; peers send the same messages without a schema and get the same one. */
+function answer({ model, messages, response_format }: ChatRequest): string {
+  const key = hash('sha256', JSON.stringify([model, messages]), 'hex');
+  const known = answers.get(key);
+  if (known !== undefined) return known;
+  written++;
+  const [system, ...rest] = messages;
+  const schema = response_format?.json_schema;
+  const persona = PERSONA_NAMES[Number(model.at(-1)) - 1] ?? 'builder';
+  const text = writeDocument(
+    {
+      model,
+      system: system?.content ?? '',
+      messages: rest as ModelMessage[],
+      ...(schema && { schema }),
+    },
+    persona,
+  );
+  answers.set(key, text);
+  return text;
+}
+
+const event = (delta: object, finish: string | null, more: object = {}): string =>
+  `data: ${JSON.stringify({
+    id: 'c1',
+    object: 'chat.completion.chunk',
+    created: 0,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...more,
+  })}\n\n`;
+
+async function reply(response: ServerResponse, request: ChatRequest): Promise<void> {
+  const text = answer(request);
+  await sleep(latencyMs);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const size = Math.ceil(text.length / PIECES);
+  for (let at = 0; at < text.length; at += size) {
+    response.write(event({ content: text.slice(at, at + size) }, null));
+  }
+  const prompt = request.messages.reduce((sum, { content }) => sum + content.length, 0);
+  const usage = {
+    prompt_tokens: Math.ceil(prompt / 4),
+    completion_tokens: Math.ceil(text.length / 4),
+    total_tokens: Math.ceil((prompt + text.length) / 4),
+  };
+  response.end(`${event({}, 'stop', { usage })}data: [DONE]\n\n`);
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = Buffer.concat(chunks).toString();
+    if (request.url === '/written') return response.end(String(written));
+    if (request.url === '/latency') {
+      latencyMs = Number(body);
+      return response.end();
+    }
+    if (request.method === 'GET') {
+      response.setHeader('content-type', 'application/json');
+      return response.end('{"object":"list","data":[{"id":"p1"},{"id":"p2"},{"id":"p3"}]}');
+    }
+    void reply(response, JSON.parse(body) as ChatRequest);
+  });
+});
+const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
+server.keepAliveTimeout = 600_000; // a turn of the model is longer than the usual 5 s
+server.listen(Number(values.port), '127.0.0.1', () => {
+  process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
+});
