@@ -1,4 +1,5 @@
 import type { Transaction } from '../../src/db/database.ts';
+import { readRequests } from '../../src/documents/requests.ts';
 import type { PlannedCall } from './plan.ts';
 
 type CallRow = {
@@ -7,7 +8,6 @@ type CallRow = {
   chain_id: string;
   model: string;
   stage: string;
-  request: string;
 };
 type DocumentRow = { id: string; job_id: string | null; chain_id: string; inputs: string[] };
 
@@ -18,10 +18,9 @@ type DocumentRow = { id: string; job_id: string | null; chain_id: string; inputs
  */
 export async function readPlanOf(tx: Transaction, session: string): Promise<PlannedCall[]> {
   const calls = await tx.query<CallRow>(
-    `select m.id, m.job_id, j.chain_id, m.model, r.stage_key as stage, b.body as request
+    `select m.id, m.job_id, j.chain_id, m.model, r.stage_key as stage
      from model_calls m join jobs j on j.id = m.job_id
      join stage_runs r on r.id = j.stage_run_id
-     join blobs b on b.hash = m.request_hash
      where m.session_id = $1 order by r.iteration, m.started_at, m.id`,
     [session],
   );
@@ -32,6 +31,7 @@ export async function readPlanOf(tx: Transaction, session: string): Promise<Plan
      from documents d left join jobs j on j.id = d.job_id where d.session_id = $1`,
     [session],
   );
+  const requests = await readRequests(tx, session);
   const byChain = Map.groupBy(calls, (call) => call.chain_id);
   const byId = new Map(documents.map((document) => [document.id, document]));
   const inputsOf = new Map(documents.map(({ chain_id, inputs }) => [chain_id, inputs]));
@@ -53,10 +53,7 @@ export async function readPlanOf(tx: Transaction, session: string): Promise<Plan
           ...(inputsOf.get(call.chain_id) ?? []).flatMap(behind),
           ...calls.filter(({ stage }) => stage === before).map(({ id }) => id),
         ];
-    const { system, messages } = JSON.parse(call.request) as {
-      system: string;
-      messages: PlannedCall['messages'];
-    };
+    const { system, messages } = requests.get(call.id)!;
     return {
       id: call.id,
       needs: [...new Set(needs)],
