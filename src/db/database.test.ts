@@ -57,6 +57,36 @@ describeOnBoth('a transaction', (kind) => {
     },
   );
 
+  test('answers statements that were given together each with its own rows', async () => {
+    const answers = await database.asTenant(ada.tenantId, async (tx) => {
+      const [tenant, list] = await Promise.all([
+        tx.query('select current_tenant() = $1 as mine', [ada.tenantId]),
+        tx.query('select n from unnest($1::text[]) as n', [["it's", 'a\\b', null]]),
+      ]);
+      const [json, none] = await Promise.all([
+        tx.query('select $1::jsonb as json', [{ n: 1 }]),
+        tx.query('select 1 where $1', [false]),
+      ]);
+      return { tenant, list, json, none };
+    });
+    expect(answers).toEqual({
+      tenant: [{ mine: true }],
+      list: [{ n: "it's" }, { n: 'a\\b' }, { n: null }],
+      json: [{ json: { n: 1 } }],
+      none: [],
+    });
+  });
+
+  test('saves none of the statements that were given together where one fails', async () => {
+    const before = await readEvents(database, { tenantId: bob.tenantId, after: null });
+    const failing = database.asTenant(bob.tenantId, (tx) =>
+      Promise.all([append(tx), tx.query('select 1 / $1::int', [0]), append(tx)]),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'value_refused' });
+    const after = await readEvents(database, { tenantId: bob.tenantId, after: null });
+    expect(after).toHaveLength(before.length);
+  });
+
   test('may go back to a savepoint', async () => {
     const { tenantId } = await newTenant(database, 'Cy');
     await database.asTenant(tenantId, async (tx) => {

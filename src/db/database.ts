@@ -4,6 +4,7 @@ import { elapsedMs } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
+import { withLiterals } from './with-literals.ts';
 
 /**
  * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
@@ -29,14 +30,22 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export class AnyTransaction {
   readonly #client: ClientBase;
+  #begin: string | undefined;
   #ended = false;
   #failure: unknown;
+  #waiting: WaitingStatement[] = [];
 
-  constructor(client: ClientBase) {
+  /** `begin` is sent with the first statements. */
+  constructor(client: ClientBase, begin: string) {
     this.#client = client;
+    this.#begin = begin;
   }
 
-  /** Runs one statement; with a `name` the server keeps its plan for the next time. */
+  /**
+   * Runs one statement; with a `name` the server keeps its plan for the next time. Statements that
+   * are given before the first of them was awaited go to the server together, in their order: one
+   * round trip, and where one fails none of them has an answer.
+   */
   async query<Row extends QueryResultRow>(
     text: string,
     values?: readonly unknown[],
@@ -46,13 +55,44 @@ export class AnyTransaction {
     if (ENDS_TRANSACTION.test(text)) {
       throw misuse('A transaction cannot be begun or ended inside of a transaction.');
     }
-    const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
+    const { promise, resolve, reject } = Promise.withResolvers<QueryResultRow[]>();
+    this.#waiting.push({ text, values, name, resolve, reject });
+    if (this.#waiting.length === 1) queueMicrotask(() => void this.#send());
+    return promise as Promise<Row[]>;
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#waiting;
+    this.#waiting = [];
     try {
-      return (await this.#client.query<Row>(statement)).rows;
+      const rows = await this.#ask(batch);
+      for (const [at, { resolve }] of batch.entries()) resolve(rows[at] ?? []);
     } catch (error) {
       this.#failure ??= error;
-      throw error;
+      for (const { reject } of batch) reject(error);
     }
+  }
+
+  async #ask(batch: readonly WaitingStatement[]): Promise<QueryResultRow[][]> {
+    const [first, second] = batch;
+    const begin = this.#begin;
+    this.#begin = undefined;
+    if (first && !second && begin === undefined) {
+      const { text, values, name } = first;
+      const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
+      return [(await this.#client.query(statement)).rows];
+    }
+    const texts = batch.map(({ text, values = [] }) => withLiterals(text, values));
+    const all = `${begin ?? ''} ${texts.join('\n;\n')}`;
+    const results = (await this.#client.query(all)) as unknown as QueryResult[];
+    return results.slice(-batch.length).map(({ rows }) => rows);
+  }
+
+  /** Begins, where no statement has done so. */
+  async begin(): Promise<void> {
+    const begin = this.#begin;
+    this.#begin = undefined;
+    if (begin !== undefined) await this.#client.query(begin);
   }
 
   /** As `query`, for a statement that always gives a row. */
@@ -80,11 +120,20 @@ export class AnyTransaction {
 export class Transaction extends AnyTransaction {
   readonly tenantId: string;
 
-  constructor(client: ClientBase, tenantId: string) {
-    super(client);
+  constructor(client: ClientBase, begin: string, tenantId: string) {
+    super(client, begin);
     this.tenantId = tenantId;
   }
 }
+
+/** A statement that is not sent yet. */
+type WaitingStatement = {
+  readonly text: string;
+  readonly values: readonly unknown[] | undefined;
+  readonly name: string | undefined;
+  readonly resolve: (rows: QueryResultRow[]) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|prepare\s+tr)\b/i;
 
@@ -105,12 +154,12 @@ export class Database {
 
   /** Runs `work` in one transaction under a scope; whatever it throws rolls everything back. */
   transaction<T>(scope: Scope, work: (tx: AnyTransaction) => Promise<T>): Promise<T> {
-    return this.#run(scope, (client) => new AnyTransaction(client), work);
+    return this.#run(scope, (client, begin) => new AnyTransaction(client, begin), work);
   }
 
   asTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const scope = { as: 'tenant', tenantId } as const;
-    return this.#run(scope, (client) => new Transaction(client, tenantId), work);
+    return this.#run(scope, (client, begin) => new Transaction(client, begin, tenantId), work);
   }
 
   asWorker<T>(work: (tx: AnyTransaction) => Promise<T>): Promise<T> {
@@ -119,16 +168,17 @@ export class Database {
 
   async #run<Tx extends AnyTransaction, T>(
     scope: Scope,
-    open: (client: ClientBase) => Tx,
+    open: (client: ClientBase, begin: string) => Tx,
     work: (tx: Tx) => Promise<T>,
   ): Promise<T> {
     const held = await this.#acquire();
-    const tx = open(held.client);
     let broken = false;
     let committing = false;
+    let tx: Tx | undefined;
     try {
-      await held.client.query(this.#begin(scope));
+      tx = open(held.client, this.#begin(scope));
       const result = await work(tx);
+      await tx.begin();
       const failure = tx.end();
       committing = true;
       const { command } = await held.client.query('commit');
@@ -136,7 +186,7 @@ export class Database {
       if (command !== 'COMMIT') throw misuse('A statement failed, so nothing was saved.', failure);
       return result;
     } catch (error) {
-      tx.end();
+      tx?.end();
       broken = await rollBack(held.client);
       throw this.#explain(error, committing);
     } finally {

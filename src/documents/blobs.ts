@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 
+/** The hash under which a text is stored. */
+export const hashOf = (body: string): string => hash('sha256', body, 'hex');
+
 /** Stores a text under its hash, once, and returns the hash; it is not erased before the commit. */
 export async function saveBlob(tx: Transaction, body: string): Promise<string> {
-  const digest = hash('sha256', body, 'hex');
+  const digest = hashOf(body);
   await tx.query(
     `insert into blobs (tenant_id, hash, body) select $1, $2, $3 from keep_texts()
      on conflict do nothing`,

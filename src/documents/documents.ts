@@ -2,9 +2,11 @@ import type { Transaction } from '../db/database.ts';
 import { settleContribution } from '../planning/anchor.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
-import { saveBlob } from './blobs.ts';
+import { hashOf, saveBlob } from './blobs.ts';
 
 type NewContribution = {
+  /** Made here where absent. */
+  readonly id?: string;
   readonly sessionId: string;
   readonly jobId: string;
   /** The first link of the job's chain of continuations. */
@@ -15,15 +17,17 @@ type NewContribution = {
 
 /** Saves what one model call gave back, as the next chunk of its chain. */
 export async function saveContribution(tx: Transaction, chunk: NewContribution): Promise<string> {
-  const id = newId();
-  const blob = await saveBlob(tx, chunk.text);
-  await tx.query(
+  const { id = newId() } = chunk;
+  const blob = hashOf(chunk.text);
+  const saved = saveBlob(tx, chunk.text);
+  const inserted = tx.query(
     `insert into contributions
        (tenant_id, id, session_id, job_id, chain_id, ordinal, blob_hash, finish_reason)
      select $1, $2, $3, $4, $5, coalesce(max(ordinal), 0) + 1, $6, $7
      from contributions where chain_id = $5`,
     [tx.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
   );
+  await Promise.all([saved, inserted]);
   return id;
 }
 
@@ -43,12 +47,13 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
   const { planned, contributionId, sessionId } = document;
   const settled = settleContribution(planned, contributionId);
   const id = newId();
-  await tx.query(
+  const replaced = tx.query(
     `update documents set superseded = true
      where session_id = $1 and identity = $2 and not superseded`,
     [sessionId, planned.identity],
   );
-  await tx.query(
+  const body = document.body === null ? null : saveBlob(tx, document.body);
+  const inserted = tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
        document_key, lane_id, identity, version, job_id, contribution_id, source_group,
        relationships, inputs, content, missing, body_hash)
@@ -73,9 +78,10 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(planned.inputs),
       JSON.stringify(document.content),
       JSON.stringify(planned.missing ?? []),
-      document.body === null ? null : await saveBlob(tx, document.body),
+      document.body === null ? null : hashOf(document.body),
     ],
   );
+  await Promise.all([replaced, body ?? replaced, inserted]);
   return id;
 }
 

@@ -19,11 +19,8 @@ export async function saveRequest(
   request: StoredRequest,
 ): Promise<void> {
   const parts = splitRequest(request);
-  const hashes = await saveBlobs(
-    tx,
-    parts.map(({ text }) => text),
-  );
-  const before = await readLast(tx, callId, chainId);
+  const texts = parts.map(({ text }) => text);
+  const [hashes, before] = await Promise.all([saveBlobs(tx, texts), readLast(tx, callId, chainId)]);
   const isBegun = before.every(
     ({ role, blob_hash }, at) => role === parts[at]?.role && blob_hash === hashes[at],
   );

@@ -34,15 +34,17 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
   const { callId, request, purpose, shortened, provider, cost, price, countedTokens } = call;
   return database.asTenant(job.tenantId, async (tx) => {
     // A takeover is ordered before this transaction, or sees its row.
-    await requireLease(tx, job);
     const key = { callId, purpose: GENERATION };
     // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
     const automatic = purpose === 'repair' || shortened.length > 0;
-    const held = await holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price });
+    const [, held] = await Promise.all([
+      requireLease(tx, job),
+      holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
+    ]);
     // Thrown inside the transaction, so that nothing stays held.
     if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
     if (held.outcome !== 'held') return held;
-    await tx.query(
+    const inserted = tx.query(
       `insert into model_calls
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -57,7 +59,7 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
         countedTokens,
       ],
     );
-    await saveRequest(tx, callId, job.chainId, request);
+    await Promise.all([inserted, saveRequest(tx, callId, job.chainId, request)]);
     return held;
   });
 }

@@ -21,6 +21,7 @@ export class Checkpoint {
   #seq = 0;
   /** Cut off but not known to be saved: no later piece is written before it, or there were a gap. */
   #piece: { readonly seq: number; readonly body: string } | undefined;
+  #firstMs: number | undefined;
   #lastMs = elapsedMs();
   #writing: Promise<void> | undefined;
   readonly #timer = every(PIECE_MS, () => {
@@ -34,6 +35,7 @@ export class Checkpoint {
   }
 
   add(text: string): void {
+    if (this.#firstMs === undefined) this.#firstMs = this.#lastMs = elapsedMs();
     this.#waiting += text;
     this.#bytes += Buffer.byteLength(text);
     this.#writing ??= this.#isDue() ? this.#write() : undefined;
@@ -47,8 +49,13 @@ export class Checkpoint {
   }
 
   #isDue(): boolean {
-    const isFull = this.#bytes >= PIECE_BYTES && this.#piece === undefined;
+    const isFull = this.#bytes >= PIECE_BYTES && this.#piece === undefined && !this.#isShort();
     return isFull || elapsedMs() - this.#lastMs >= PIECE_MS;
+  }
+
+  /** Whether it began less than a second ago: a short answer is written once, at its end. */
+  #isShort(): boolean {
+    return this.#seq === 0 && elapsedMs() - (this.#firstMs ?? elapsedMs()) < PIECE_MS;
   }
 
   async #write(all = false): Promise<void> {

@@ -38,7 +38,7 @@ export async function endCall(
 ): Promise<void> {
   const { usage, finishReason, responseId, origin } = answer;
   const cost = price && costMicros(usage, price);
-  await tx.query(
+  const noted = tx.query(
     `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
        input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
        cost_micros = $9, origin = $10, recorded_cost_micros = $11, finished_at = app_now()
@@ -59,13 +59,13 @@ export async function endCall(
   );
   const key = { callId, purpose: GENERATION };
   const details = { model, price, usage, responseId };
-  await postCall(tx, key, {
+  const posted = postCall(tx, key, {
     usdMicros: cost ?? 0,
     tokens: chargedTokens(model, usage),
     estimated: usage.estimated,
     details,
   });
-  await dropPieces(tx, callId);
+  await Promise.all([noted, posted, dropPieces(tx, callId)]);
 }
 
 /** A recorded answer was paid for in its own run, in tokens too. */

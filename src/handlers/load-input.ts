@@ -1,10 +1,11 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { isShownRendered, showSections } from '../generation/document-text.ts';
 import { stripFields } from '../generation/fill-fields.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
-import type { PlannedInput } from '../planning/types.ts';
+import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
@@ -24,9 +25,29 @@ type Row = {
   inputs: PlannedInput[];
   source_group: string | null;
   content: unknown;
-  markdown_hash: string | null;
   body_hash: string | null;
+  /** The request as it was given, or the Markdown of a document; null where none is stored. */
+  body: string | null;
 };
+
+/** The documents that a job was planned with, by their ids. */
+export type InputDocuments = ReadonlyMap<string, Row>;
+
+/** Reads all of a job's documents with their texts at once. */
+export async function readInputDocuments(
+  tx: Transaction,
+  { inputs }: Pick<PlannedJob, 'inputs'>,
+): Promise<InputDocuments> {
+  const rows = await tx.query<Row>(
+    `select d.id, d.kind, d.stage_key, d.step_key, d.document_key, d.identity, d.lane_id,
+       d.inputs, d.source_group, d.content, d.body_hash, b.body
+     from documents d left join blobs b on b.tenant_id = d.tenant_id
+       and b.hash = case d.kind when 'seed_prompt' then d.markdown_hash else d.body_hash end
+     where d.id = any ($1)`,
+    [inputs.flatMap(({ ids }) => ids)],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
 
 /** The lineage of a document: a proposal and what is written on it share it. */
 export type Lineage = {
@@ -44,29 +65,25 @@ export async function loadInput(
   laneId: string,
   id: string,
   type: JobInput['type'],
+  documents: InputDocuments,
 ): Promise<LoadedInput> {
   const { process } = session;
   if (type === 'feedback') return loadFeedback(tx, process, id);
   if (type === 'project_resource') return loadResource(tx, id);
-  const row = await tx.queryOne<Row>(
-    `select id, kind, stage_key, step_key, document_key, identity, lane_id, inputs,
-       source_group, content, markdown_hash, body_hash
-     from documents where id = $1`,
-    [id],
-  );
+  const row = documents.get(id);
+  if (!row) throw new DialecticError('not_found', `There is no document ${id}.`);
   const at = process.stages.findIndex((one) => one.key === row.stage_key);
   const order = `${String(at).padStart(3, '0')}/${row.identity}`;
   const base = { stage: row.stage_key, document_key: row.document_key ?? '', order };
-  if (row.kind === 'seed_prompt' && row.markdown_hash !== null) {
-    const text = await readBlob(tx, row.markdown_hash);
-    return { ...base, title: 'The request', text, content: null };
+  if (row.kind === 'seed_prompt' && row.body !== null) {
+    return { ...base, title: 'The request', text: row.body, content: null };
   }
   const stage = stageOf(process, row.stage_key);
   const step = stepOf(stage, row.step_key);
   const contract = requireContract(stage, step);
   const content = stripFields(contract, row.content);
   const body = isShownRendered(step, type)
-    ? await readBody(tx, process, stage, step, row)
+    ? (row.body ?? (await readBody(tx, process, stage, step, row)))
     : showSections(type, requireRecord(content));
   const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row.inputs) : [];
   const ownLabel = await findOwnLabel(tx, laneId, rivals);

@@ -7,19 +7,20 @@ import { isShown, stageOf, stepOf } from '../recipe/edges.ts';
 import { readingOrder, sourceOf } from '../recipe/reading-order.ts';
 import type { Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
-import { type Lineage, loadInput } from './load-input.ts';
+import { type InputDocuments, type Lineage, loadInput } from './load-input.ts';
 
 /** Loads a job's inputs by the ids that were fixed when it was planned. */
 export async function loadInputs(
   tx: Transaction,
   session: SessionView,
   planned: PlannedJob,
+  documents: InputDocuments,
 ): Promise<JobInput[]> {
   const { process } = session;
   const stage = stageOf(process, planned.stage);
   const step = stepOf(stage, planned.step);
   const rivals = rivalsInput(process, step);
-  const letters = await readLetters(tx, step, planned);
+  const letters = findLetters(documents, step, planned);
   const reading = readingOrder(process, stage.key, step.key);
   const loaded: (JobInput & Lineage)[] = [];
   for (const { name, ids } of planned.inputs) {
@@ -32,7 +33,7 @@ export async function loadInputs(
     for (const [index, id] of ids.entries()) {
       const letter = ids.length > 1 ? optionLabel(index) : letters.get(id);
       const mark = letter ? ` ${letter}` : '';
-      const one = await loadInput(tx, session, planned.laneId, id, type);
+      const one = await loadInput(tx, session, planned.laneId, id, type, documents);
       // Rivals stand in the order of their labels, not of their lanes.
       const dealt = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? dealt : one.order;
@@ -64,20 +65,18 @@ function nameSubject(
  * Letters by document, as the plan of the stage called them. Its guidance speaks of A and B; who
  * merges one pair must know which of them it holds.
  */
-async function readLetters(
-  tx: Transaction,
+function findLetters(
+  documents: InputDocuments,
   step: Step,
   planned: PlannedJob,
-): Promise<ReadonlyMap<string, string>> {
+): ReadonlyMap<string, string> {
   const headers = step.inputs.filter(({ type }) => type === 'header_context');
   const ids = planned.inputs
     .filter(({ name }) => headers.some((input) => input.name === name))
     .flatMap((input) => input.ids);
-  const rows = await tx.query<{ inputs: PlannedInput[] }>(
-    'select inputs from documents where id = any ($1)',
-    [ids],
-  );
-  const several = rows.flatMap(({ inputs }) => inputs).filter((input) => input.ids.length > 1);
+  const several = ids
+    .flatMap((id): readonly PlannedInput[] => documents.get(id)?.inputs ?? [])
+    .filter((input) => input.ids.length > 1);
   return new Map(
     several.flatMap((input) => input.ids.map((id, index) => [id, optionLabel(index)] as const)),
   );

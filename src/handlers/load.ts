@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { readBlob } from '../documents/blobs.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import {
   type Chunk,
@@ -20,6 +19,7 @@ import {
   type SessionView,
 } from '../session/read.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
+import { readInputDocuments } from './load-input.ts';
 import { loadInputs } from './load-inputs.ts';
 
 /** All that an EXECUTE job starts from, read in one transaction. */
@@ -38,44 +38,54 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
   database.asTenant(job.tenantId, async (tx) => {
     const payload = job.payload as unknown as ExecutePayload;
     const { planned } = payload;
-    const session = await readSession(tx, job.sessionId);
+    // Given before any of them is awaited, the statements take one round trip.
+    const [session, originId, chunks, seedPrompt, documents, abandoned] = await Promise.all([
+      readSession(tx, job.sessionId),
+      readOrigin(tx, planned),
+      readChunks(tx, job),
+      readSeedPrompt(tx, job, planned),
+      readInputDocuments(tx, planned),
+      findAbandoned(tx, job),
+    ]);
+    const [facts, inputs] = await Promise.all([
+      readFacts(tx, session),
+      loadInputs(tx, session, planned, documents),
+    ]);
     const stage = stageOf(session.process, planned.stage);
     const step = stepOf(stage, planned.step);
     const lane = laneOf(session, planned.laneId);
-    const origin = (await findOrigin(tx, session, planned)) ?? lane;
-    const chunks = await readChunks(tx, job);
+    const origin = session.lanes.find(({ id }) => id === originId) ?? lane;
     const standing = findStanding(job.id, payload, chunks);
     return {
       session,
       stage,
       step,
       planned,
-      facts: await readFacts(tx, session),
-      seedPrompt: await readSeedPrompt(tx, job, planned),
-      inputs: await loadInputs(tx, session, planned),
+      facts,
+      seedPrompt,
+      inputs,
       model: lane.model,
       turn: nextTurn(standing),
       subject: nameSubject(session, planned, [lane, origin], chunks),
       sourceModel: origin.model,
       standing,
       chunks,
-      abandoned: await findAbandoned(tx, job),
+      abandoned,
     };
   });
 
 /** The lane that began the lineage: for a critique the participant whose proposal it is about. */
-async function findOrigin(
+async function readOrigin(
   tx: Transaction,
-  { lanes }: SessionView,
   { sourceGroup }: PlannedJob,
-): Promise<SessionLane | undefined> {
+): Promise<string | null | undefined> {
   const [row] = await tx.query<{ lane_id: string | null }>(
     `select j.lane_id from contributions c
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
      where c.id = $1`,
     [sourceGroup],
   );
-  return lanes.find(({ id }) => id === row?.lane_id);
+  return row?.lane_id;
 }
 
 function nameSubject(
@@ -107,10 +117,11 @@ async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
 }
 
 async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): Promise<string> {
-  const seed = await tx.queryOne<{ markdown_hash: string }>(
-    `select markdown_hash from documents where session_id = $1
-       and kind = 'seed_prompt' and stage_key = $2 and iteration = $3`,
+  const { body } = await tx.queryOne<{ body: string }>(
+    `select b.body from documents d
+     join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
+     where d.session_id = $1 and d.kind = 'seed_prompt' and d.stage_key = $2 and d.iteration = $3`,
     [job.sessionId, planned.stage, planned.iteration],
   );
-  return readBlob(tx, seed.markdown_hash);
+  return body;
 }

@@ -21,16 +21,17 @@ import { providerKey } from './provider-limits.ts';
 export async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stageRunId, laneId } = placeOf(job);
   const view = await database.asTenant(job.tenantId, async (tx) => {
-    const session = await readSession(tx, job.sessionId);
-    const stageLanes = await readStageLanes(tx, session);
-    return {
-      session,
-      standing: await readStanding(tx, stageRunId),
-      stageLanes,
-      ...(await readLosses(tx, session, stageLanes)),
-      documents: await readSources(tx, job.sessionId),
-      labelSeed: await readLabelSeed(tx, session),
-    };
+    const [session, standing, documents] = await Promise.all([
+      readSession(tx, job.sessionId),
+      readStanding(tx, stageRunId),
+      readSources(tx, job.sessionId),
+    ]);
+    const [stageLanes, labelSeed] = await Promise.all([
+      readStageLanes(tx, session),
+      readLabelSeed(tx, session),
+    ]);
+    const losses = await readLosses(tx, session, stageLanes);
+    return { session, standing, stageLanes, ...losses, documents, labelSeed };
   });
   const { session, standing, stageLanes } = view;
   const { stage: stageKey } = readStagePayload(job);

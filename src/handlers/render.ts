@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
+import { hashOf, saveBlob } from '../documents/blobs.ts';
 import { withFrontMatter } from '../documents/front-matter.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import { isFilled } from '../generation/fill-fields.ts';
@@ -53,8 +53,8 @@ export async function render(database: Database, { job, commit }: JobContext): P
   const page = withFrontMatter(facts, withGaps(gaps, markdown));
   await commit({
     write: async (tx) => {
-      const blob = await saveBlob(tx, page);
-      await tx.query('update documents set markdown_hash = $2 where id = $1', [row.id, blob]);
+      const update = 'update documents set markdown_hash = $2 where id = $1';
+      await Promise.all([saveBlob(tx, page), tx.query(update, [row.id, hashOf(page)])]);
     },
   });
 }
@@ -76,14 +76,14 @@ function describeCost({ cost, recorded, isReplayed }: Cost): string {
 
 const loadPage = (database: Database, job: Job) =>
   database.asTenant(job.tenantId, async (tx) => {
-    const session = await readSession(tx, job.sessionId);
-    const row = await tx.queryOne<DocumentRow>(
+    const opened = readSession(tx, job.sessionId);
+    const found = tx.queryOne<DocumentRow>(
       `select id, stage_key, step_key, document_key, iteration, version, lane_id, content, missing,
          body_hash
        from documents where session_id = $1 and identity = $2 and not superseded`,
       [job.sessionId, job.payload['identity']],
     );
-    const usage = await tx.queryOne<Cost>(
+    const spent = tx.queryOne<Cost>(
       `select sum(cost_micros)::float8 as cost,
          case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
            then sum(recorded_cost_micros)::float8 end as recorded,
@@ -92,6 +92,7 @@ const loadPage = (database: Database, job: Job) =>
        where j.chain_id = (select chain_id from jobs where id = $1)`,
       [job.parentId],
     );
+    const [session, row, usage] = await Promise.all([opened, found, spent]);
     const markdown = await showToPeople(tx, session, row);
     return { session, row, usage, markdown };
   });

@@ -3,6 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { ChunkRange, ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
+import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import { endCall } from './end-call.ts';
 import { jobDocument } from './job-document.ts';
@@ -17,13 +18,21 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
   await commit({
     write: async (tx) => {
       const { text, finishReason } = answer;
-      const id = await saveContribution(tx, { ...place, chainId: job.chainId, text, finishReason });
-      await endCall(tx, judged, id);
-      if (verdict.kind !== 'document') return;
+      const id = newId();
       const contributionId = firstChunk ?? id;
-      const content = fillContent(judged, verdict.content, contributionId);
-      const { body } = verdict;
-      await saveDocument(tx, { ...place, planned, contributionId, content, body });
+      const document = verdict.kind === 'document' && {
+        ...place,
+        planned,
+        contributionId,
+        content: fillContent(judged, verdict.content, contributionId),
+        body: verdict.body,
+      };
+      // Given before any of them is awaited, the statements take one round trip.
+      await Promise.all([
+        saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
+        endCall(tx, judged, id),
+        ...(document ? [saveDocument(tx, document)] : []),
+      ]);
     },
     ...whatFollows(judged),
   });

@@ -52,10 +52,19 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     if (next && 'version' in next) await lockStageRun(tx, job);
     await holdLease(tx, job);
     await effects.write?.(tx);
-    await insertChildren(tx, job, effects.children ?? []);
-    await appendEvents(tx, effects.events ?? []);
-    if (next && 'pause' in next) await addGate(tx, job.sessionId, next.pause);
-    if (next && 'fail' in next) {
+    const inserted = Promise.all([
+      insertChildren(tx, job, effects.children ?? []),
+      appendEvents(tx, effects.events ?? []),
+    ]);
+    // With the change of status it takes one round trip; what fails is told by the statement before.
+    if (!next || 'waitFor' in next) {
+      await Promise.all([inserted, changeStatus(tx, job, effects)]);
+      if (continuation) await insertContinuation(tx, job, continuation);
+      return;
+    }
+    await inserted;
+    if ('pause' in next) await addGate(tx, job.sessionId, next.pause);
+    if ('fail' in next) {
       if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
       return;
     }

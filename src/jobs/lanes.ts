@@ -40,15 +40,15 @@ export type StageStanding = {
 };
 
 export async function readStanding(tx: Transaction, stageRunId: string): Promise<StageStanding> {
-  const [run] = await tx.query<{ version: number }>(
-    'select version from stage_runs where id = $1',
-    [stageRunId],
-  );
-  const rows = await tx.query<{ lane_id: string; step_key: string; state: StepState }>(
+  const current = tx.query<{ version: number }>('select version from stage_runs where id = $1', [
+    stageRunId,
+  ]);
+  const settled = tx.query<{ lane_id: string; step_key: string; state: StepState }>(
     `select lane_id, step_key, state from lane_steps
      where stage_run_id = $1`,
     [stageRunId],
   );
+  const [[run], rows] = await Promise.all([current, settled]);
   const steps = new Map<string, Map<string, StepState>>();
   for (const row of rows) {
     const lane = steps.get(row.lane_id) ?? new Map<string, StepState>();

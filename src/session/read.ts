@@ -1,5 +1,4 @@
 import type { Transaction } from '../db/database.ts';
-import { readBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
@@ -60,17 +59,18 @@ type SessionRow = {
 };
 
 export async function readSession(tx: Transaction, id: string): Promise<SessionView> {
-  const [row] = await tx.query<SessionRow>(
+  const found = tx.query<SessionRow>(
     `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
        writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash, folder
      from sessions where id = $1 and recipe_hash is not null`,
     [id],
   );
-  if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
-  const lanes = await tx.query<SessionLane>(
+  const members = tx.query<SessionLane>(
     'select id, ordinal, model from lanes where session_id = $1 order by ordinal',
     [id],
   );
+  const [[row], lanes] = await Promise.all([found, members]);
+  if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
   return {
     id,
     status: row.status,
@@ -104,25 +104,30 @@ export function laneOf({ id, lanes }: Pick<SessionView, 'id' | 'lanes'>, laneId:
 /** What every prompt of a session may use. */
 export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
   const { projectId, process } = session;
-  const project = await tx.queryOne<{
+  const found = tx.queryOne<{
     name: string;
     domain: string | null;
-    brief_hash: string;
+    brief: string;
     overlay: Overlay | null;
-  }>('select name, domain, brief_hash, overlay from projects where id = $1', [projectId]);
-  const rows = await tx.query<{ kind: ResourceKind; name: string; body: string }>(
+  }>(
+    `select p.name, p.domain, b.body as brief, p.overlay from projects p
+     join blobs b on b.tenant_id = p.tenant_id and b.hash = p.brief_hash where p.id = $1`,
+    [projectId],
+  );
+  const given = tx.query<{ kind: ResourceKind; name: string; body: string }>(
     `select r.kind, r.name, b.body from resources r
      join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
      where r.project_id = $1 order by r.kind, r.name, r.id`,
     [projectId],
   );
+  const [project, rows] = await Promise.all([found, given]);
   const resources: Partial<Record<ResourceKind, string>> = {};
   for (const { kind, body } of rows) {
     resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${body}` : body;
   }
   const domain = project.domain ?? '';
   return {
-    userRequest: await readBlob(tx, project.brief_hash),
+    userRequest: project.brief,
     iteration: session.iteration,
     project: { name: project.name, domain },
     resources,
