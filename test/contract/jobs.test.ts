@@ -330,17 +330,19 @@ describeOnBoth('jobs', (kind) => {
     );
   });
 
-  test('a finished job can be superseded, a living one cannot', async () => {
+  const SUPERSEDE = `update jobs set status = 'superseded' where id = $1`;
+  test('a finished job can be superseded, a living or a cancelled one cannot', async () => {
     const run = await bench();
-    const [id] = await run.enqueue(named('a'));
-    const supersede = () =>
-      asTenant(tenantId, (tx) =>
-        tx.query(`update jobs set status = 'superseded' where id = $1`, [id!]),
-      );
-    await expect(supersede()).rejects.toMatchObject({ code: 'job_transition_refused' });
+    const supersede = (id: string | undefined) =>
+      asTenant(tenantId, (tx) => tx.query(SUPERSEDE, [id]));
+    const refused = expect.objectContaining({ code: 'job_transition_refused' });
+    const [a] = await run.enqueue(named('a'));
+    await expect(supersede(a)).rejects.toEqual(refused);
     await withWorker(database, { EXECUTE: nothing }, () => run.settled({ a: 'completed' }));
-    await supersede();
-    expect(await run.statuses()).toEqual({ a: 'superseded' });
+    await supersede(a);
+    const [b] = await run.enqueue(named('b'));
+    await asTenant(tenantId, (tx) => cancelSession(tx, run.sessionId));
+    await expect(supersede(b)).rejects.toEqual(refused);
   });
 
   test('with the same idempotency key are one job', async () => {

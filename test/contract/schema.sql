@@ -730,6 +730,7 @@ CREATE TRIGGER entries_book BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE
 CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
+CREATE TRIGGER jobs_cancelled BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status = 'cancelled'::text) OR (new.status = 'cancelled'::text))) EXECUTE FUNCTION refuse_cancelled()
 CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_job_changes()
 CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
 CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_new_jobs()
@@ -1856,6 +1857,17 @@ begin
   end loop;
   perform add_to_budgets(of_tenant, charged.session_id, 0, 0, -back_usd, -back_tokens);
   return made;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.refuse_cancelled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.status <> new.status and not may_follow(old.status, new.status) then
+    perform refuse_transition(old.status, new.status);
+  end if;
+  return new;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.refuse_change()

@@ -30,6 +30,20 @@ begin
 end
 $$;
 
+-- The rule that a cancelled job has a reason is checked before tell_job_changes sees the row, and would
+-- answer in its stead: changes from and to `cancelled` are therefore looked at earlier.
+create or replace function refuse_cancelled() returns trigger language plpgsql as $$
+begin
+  if old.status <> new.status and not may_follow(old.status, new.status) then
+    perform refuse_transition(old.status, new.status);
+  end if;
+  return new;
+end
+$$;
+create or replace trigger jobs_cancelled before update of status on jobs
+  for each row when (old.status = 'cancelled' or new.status = 'cancelled')
+  execute function refuse_cancelled();
+
 create or replace function is_over(status text) returns boolean
   language sql immutable parallel safe
   return status in ('completed', 'failed', 'cancelled', 'superseded');
