@@ -91,7 +91,8 @@ export class ServerDriver implements Driver {
   async countPresent(places: readonly string[]): Promise<number[]> {
     const held = await this.acquire();
     try {
-      const { rows } = await held.client.query<{ count: number }>(COUNT_PRESENT, [[...places]]);
+      type Row = { at: number; count: number };
+      const { rows } = await held.client.query<Row>(COUNT_PRESENT, [[...places]]);
       return rows.map(({ count }) => count);
     } catch (error) {
       throw this.explain(error) ?? error;

@@ -33,7 +33,7 @@ const projectsCalled = (tx: Transaction, wanted: string) =>
   tx.query<ProjectRow>(
     `select id, name, domain, brief_hash, overlay, archived_at from projects
      where (name = $1 or right(id::text, greatest(8, length($1))) = $1
-       -- As \`dialectic list\` tells apart what was named alike.
+       -- As dialectic list tells apart what was named alike.
        or id in (select n.id from (
            select id, name || ' #' || row_number() over (partition by name order by id)
              as numbered from projects) n

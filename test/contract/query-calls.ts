@@ -19,12 +19,17 @@ export const sourceFiles = (root: URL): string[] =>
 
 /** Finds the calls with a row type. */
 export function findQueryCalls(root: URL, file: string): QueryCall[] {
-  const text = readFileSync(new URL(file, root), 'utf8');
+  const place = new URL(file, root);
+  const text = readFileSync(place, 'utf8');
+  const imported = [...text.matchAll(/ from '(\.[^']+)';/g)].map(([, path = '']) =>
+    readFileSync(new URL(path, place), 'utf8'),
+  );
+  const withImports = [text, ...imported].join('\n');
   return [...text.matchAll(/\.(?:query|queryOne|immediate)</g)].map((match) => {
     const start = match.index + match[0].length;
     const end = endOfTypeArgument(text, start);
     const immediate = match[0] === '.immediate<';
-    const statement = immediate ? undefined : readString(text, end + 2);
+    const statement = immediate ? undefined : readString(withImports, end + 2);
     return { file, start, end, statement };
   });
 }
@@ -37,7 +42,7 @@ function endOfTypeArgument(text: string, start: number): number {
   }
 }
 
-/** The string that a call's first argument is; constants of the same file are put in. */
+/** The string that a call's first argument is; constants of this file and of those that it imports are put in. */
 function readString(text: string, from: number): string | undefined {
   const rest = text.slice(from).trimStart();
   const plain = /^(?:'([^'\\]*)'|"([^"\\]*)")/.exec(rest);

@@ -15,7 +15,6 @@ const { builtins } = pg.types;
 const NOT_COVERED = {
   'src/db/database.ts': 1, // query and queryOne themselves
   'src/db/events.ts': 1, // readEvents: the condition depends on topic and cursor
-  'src/db/server-driver.ts': 1, // countPresent: a constant of presence.ts
   'src/jobs/context.ts': 1, // changeStatus: the next status is an expression
   'src/jobs/queries.ts': 3, // several statements in one round trip
 };
@@ -24,11 +23,13 @@ const NOT_COVERED = {
 const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'src/db/tables.ts': ['name'], // a column of a catalog view, which has no constraints
   'src/estimate/read-history.ts': ['step'], // joined with `using`
+  'src/handlers/find-context-jobs.ts': ['key'], // jobs of a step write a document
   'src/handlers/load.ts': ['markdown_hash'], // seed prompts are saved with their text
   'src/handlers/plan-stage.ts': ['lane_id'], // roots of lanes: jobs_role_fits
   'src/handlers/render.ts': ['step_key', 'document_key', 'lane_id', 'content'], // of a lane's step
   'src/jobs/enqueue.ts': ['idempotency_key'], // found by it
   'src/session/converge.ts': ['lane_id'], // ballots and what they rank are of lanes
+  'src/session/document-paths.ts': ['document_key', 'lane_id'], // of documents alone
   'src/session/export-calls.ts': ['finish'], // calls with a contribution have ended
   'src/session/export.ts': ['document_key', 'lane_id'], // null for seed prompts alone, written before
   'src/session/losses.ts': ['stage_run_id', 'lane_id'], // joined by one, selected by the other
