@@ -87,6 +87,37 @@ describeOnBoth('a transaction', (kind) => {
     expect(after).toHaveLength(before.length);
   });
 
+  test('of which the first statement cannot be sent runs none of the others', async () => {
+    const tried: unknown[] = [];
+    const failing = database.asTenant(ada.tenantId, async (tx) => {
+      for (const [text, value] of [
+        ['select $1::text as first', 'a\0b'],
+        ['select current_user as second', null],
+      ] as const) {
+        const values = value === null ? [] : [value];
+        tried.push(await tx.query(text, values).catch((error: unknown) => error));
+      }
+    });
+    await expect(failing).rejects.toMatchObject({
+      message: expect.stringContaining('nothing was'),
+    });
+    expect(tried).toMatchObject([{ code: 'value_refused' }, { code: 'value_refused' }]);
+  });
+
+  test('that the server cannot parse leaves nothing that follows outside of it', async () => {
+    const behind: unknown[] = [];
+    const failing = database.asTenant(ada.tenantId, async (tx) => {
+      const later = Promise.resolve().then(async () => {
+        await Promise.resolve();
+        behind.push(await tx.query('select current_user as role').catch((error: unknown) => error));
+      });
+      await Promise.allSettled([tx.query('selec 1'), later]);
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'internal_error' });
+    expect(behind).toHaveLength(1);
+    expect(behind[0]).toBeInstanceOf(Error);
+  });
+
   test('may go back to a savepoint', async () => {
     const { tenantId } = await newTenant(database, 'Cy');
     await database.asTenant(tenantId, async (tx) => {

@@ -33,7 +33,11 @@ export class AnyTransaction {
   #begin: string | undefined;
   #ended = false;
   #failure: unknown;
+  /** Why the transaction could not begin. */
+  #refusal: unknown;
   #waiting: WaitingStatement[] = [];
+  /** Resolves when all that was sent is answered. */
+  #sent: Promise<void> = Promise.resolve();
 
   /** `begin` is sent with the first statements. */
   constructor(client: ClientBase, begin: string) {
@@ -52,23 +56,36 @@ export class AnyTransaction {
     name?: string,
   ): Promise<Row[]> {
     if (this.#ended) throw misuse('A statement came after its transaction had ended.');
+    if (this.#refusal !== undefined) throw this.#refusal;
     if (ENDS_TRANSACTION.test(text)) {
       throw misuse('A transaction cannot be begun or ended inside of a transaction.');
     }
     const { promise, resolve, reject } = Promise.withResolvers<QueryResultRow[]>();
     this.#waiting.push({ text, values, name, resolve, reject });
-    if (this.#waiting.length === 1) queueMicrotask(() => void this.#send());
+    if (this.#waiting.length === 1) {
+      queueMicrotask(() => {
+        const batch = this.#waiting;
+        this.#waiting = [];
+        this.#sent = this.#sent.then(() => this.#send(batch));
+      });
+    }
     return promise as Promise<Row[]>;
   }
 
-  async #send(): Promise<void> {
-    const batch = this.#waiting;
-    this.#waiting = [];
+  /**
+   * Sends a batch when the one before it was answered: a text that the server cannot parse begins
+   * nothing, and what came behind it would be of no transaction and of no tenant.
+   */
+  async #send(batch: readonly WaitingStatement[]): Promise<void> {
+    const isFirst = this.#begin !== undefined;
     try {
+      if (this.#refusal !== undefined) throw this.#refusal;
+      if (this.#ended) throw misuse('A statement came after its transaction had ended.');
       const rows = await this.#ask(batch);
       for (const [at, { resolve }] of batch.entries()) resolve(rows[at] ?? []);
     } catch (error) {
       this.#failure ??= error;
+      this.#refusal ??= isFirst ? error : undefined;
       for (const { reject } of batch) reject(error);
     }
   }
@@ -76,7 +93,6 @@ export class AnyTransaction {
   async #ask(batch: readonly WaitingStatement[]): Promise<QueryResultRow[][]> {
     const [first, second] = batch;
     const begin = this.#begin;
-    this.#begin = undefined;
     if (first && !second && begin === undefined) {
       const { text, values, name } = first;
       const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
@@ -84,12 +100,15 @@ export class AnyTransaction {
     }
     const texts = batch.map(({ text, values = [] }) => withLiterals(text, values));
     const all = `${begin ?? ''} ${texts.join('\n;\n')}`;
+    this.#begin = undefined;
     const results = (await this.#client.query(all)) as unknown as QueryResult[];
     return results.slice(-batch.length).map(({ rows }) => rows);
   }
 
-  /** Begins, where no statement has done so. */
+  /** Waits for what was given, and begins where no statement has done so. */
   async begin(): Promise<void> {
+    await this.#sent;
+    if (this.#refusal !== undefined) throw notSaved(this.#refusal);
     const begin = this.#begin;
     this.#begin = undefined;
     if (begin !== undefined) await this.#client.query(begin);
@@ -140,6 +159,9 @@ const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|
 const misuse = (message: string, cause?: unknown): DialecticError =>
   new DialecticError('internal_error', message, { cause });
 
+const notSaved = (cause: unknown): DialecticError =>
+  misuse('A statement failed, so nothing was saved.', cause);
+
 /** The store: transactions with a role, notifications, and nothing that runs outside of them. */
 export class Database {
   readonly driver: Driver;
@@ -183,7 +205,7 @@ export class Database {
       committing = true;
       const { command } = await held.client.query('commit');
       // PostgreSQL answers so where a statement failed, also if `work` passed over its error.
-      if (command !== 'COMMIT') throw misuse('A statement failed, so nothing was saved.', failure);
+      if (command !== 'COMMIT') throw notSaved(failure);
       return result;
     } catch (error) {
       tx?.end();

@@ -78,7 +78,10 @@ test('a thread that dies in the middle of a query fails that query alone', async
 
 test('a commit that got no answer is told from one that failed', async () => {
   const database = await openTestStore('embedded');
-  const uncertain = database.asWorker(() => threadOf(database).terminateThread());
+  const uncertain = database.asWorker(async (tx) => {
+    await tx.query('select 1');
+    await threadOf(database).terminateThread();
+  });
   await expect(uncertain).rejects.toMatchObject({
     code: 'storage_closed',
     details: { outcome: 'unknown' },

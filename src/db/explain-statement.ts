@@ -28,13 +28,15 @@ export function explainStatement(error: Error): Error {
     const message = `The change breaks the rule ${constraint ?? code}; nothing of it was saved.`;
     return new DialecticError('conflict', message, { cause: error, details: { constraint } });
   }
-  if (/^(22|54)/.test(code)) {
-    const why = REFUSED_VALUES[code] ?? `a value does not fit (${code})`;
-    const message = `The database refused what was given: ${why}.`;
-    return new DialecticError('value_refused', message, {
-      cause: error,
-      details: { sqlState: code },
-    });
-  }
-  return error;
+  return /^(22|54)/.test(code) ? refusedValue(code, error) : error;
+}
+
+/** The error of a value that PostgreSQL refuses with this code. */
+export function refusedValue(code: string, cause?: Error): DialecticError {
+  const why = REFUSED_VALUES[code] ?? `a value does not fit (${code})`;
+  const message = `The database refused what was given: ${why}.`;
+  return new DialecticError('value_refused', message, {
+    ...(cause && { cause }),
+    details: { sqlState: code },
+  });
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import pg from 'pg';
+import { refusedValue } from './explain-statement.ts';
 
 /** The conversion of node-postgres itself, which it does not export. */
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
@@ -17,7 +18,9 @@ export const withLiterals = (text: string, values: readonly unknown[]): string =
 function toLiteral(value: unknown): string {
   const prepared = prepareValue(value);
   if (prepared === null) return 'null';
-  return Buffer.isBuffer(prepared)
-    ? `'\\x${prepared.toString('hex')}'`
-    : pg.escapeLiteral(String(prepared));
+  if (Buffer.isBuffer(prepared)) return `'\\x${prepared.toString('hex')}'`;
+  const text = String(prepared);
+  // It would end the statement in the middle, and the server the connection.
+  if (text.includes('\0')) throw refusedValue('22021');
+  return pg.escapeLiteral(text);
 }
