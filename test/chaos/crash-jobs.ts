@@ -43,7 +43,8 @@ async function withStore<T>(
   }
 }
 
-export function seedDag(place: StoreLocation, { roots, steps }: Dag): Promise<void> {
+/** Adds a DAG; `from` is the number of its first root. */
+export function seedDag(place: StoreLocation, { roots, steps }: Dag, from = 0): Promise<void> {
   return withStore(place, async (database) => {
     await ensureLocalTenant(database);
     await database.asTenant(tenantId, async (tx) => {
@@ -51,7 +52,7 @@ export function seedDag(place: StoreLocation, { roots, steps }: Dag): Promise<vo
       const jobs = Array.from({ length: roots }, (_, n) => ({
         sessionId,
         type: 'PLAN' as const,
-        payload: { name: `root-${n}`, steps, step: 0 },
+        payload: { name: `root-${from + n}`, steps, step: 0 },
       }));
       await enqueueJobs(tx, jobs);
     });

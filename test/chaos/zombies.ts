@@ -13,32 +13,31 @@ const STUCK_MS = 10 * LEASE_MS;
  * begun one of them, then lets it go on: it must find that it lost them and write nothing.
  */
 export async function outliveZombies(place: StoreLocation, stops: number): Promise<void> {
-  // Heirs that wait for a stuck zombie use jobs up, some 24 each time: enough must be left to begin.
-  const dag = { roots: 16 * stops, steps: [4] };
-  await seedDag(place, dag);
   const settings = { concurrency: 4, leaseMs: LEASE_MS };
   const zombie = startWorker(place, { ...settings, jobMs: 1_000 });
-  let seen = 0;
+  let [seen, roots] = [0, 0];
   for (let stopped = 0; stopped < stops; ) {
+    // An heir beside a stuck zombie may do all that there is: each round brings its own jobs.
+    await seedDag(place, { roots: 4, steps: [4] }, roots);
+    roots += 4;
     const name = await nextStart(zombie, seen);
     seen = zombie.lines.length;
     zombie.child.kill('SIGSTOP');
-    const heir = startWorker(place, { ...settings, jobMs: 1_000 });
+    const heir = startWorker(place, { ...settings, jobMs: 250 });
     const taken = heir.line((line) => line === `start ${name}`).then(() => true);
     await heir.line((line) => line === 'open');
     if (await Promise.race([taken, sleep(STUCK_MS, false)])) stopped++;
-    // It ends with the takeover: beside a slow zombie it would leave it nothing more to begin.
-    heir.child.kill('SIGKILL');
     zombie.child.kill('SIGCONT');
     await expect.poll(() => refusals(zombie), { timeout: 60_000 }).toBeGreaterThanOrEqual(stopped);
+    heir.child.kill('SIGKILL');
   }
-  const last = startWorker(place, { concurrency: 32, leaseMs: LEASE_MS, jobMs: 50 });
+  const last = startWorker(place, { ...settings, jobMs: 250 });
   await expect
     .poll(async () => (await readProgress(place)).open, { timeout: 600_000, interval: 200 })
     .toBe(0);
   zombie.child.kill('SIGKILL');
   last.child.kill('SIGKILL');
-  const takeovers = await expectEveryResultOnce(place, dag);
+  const takeovers = await expectEveryResultOnce(place, { roots, steps: [4] });
   console.log(`${stops} stops, ${takeovers} takeovers, ${refusals(zombie)} late commits refused`);
   expect(takeovers).toBeGreaterThanOrEqual(stops);
 }
