@@ -78,13 +78,15 @@ describeOnBoth('a transaction', (kind) => {
   });
 
   test('saves none of the statements that were given together where one fails', async () => {
-    const before = await readEvents(database, { tenantId: bob.tenantId, after: null });
+    // Readers of the log are held back by other transactions of the server; the table is not.
+    const count = () =>
+      database.asTenant(bob.tenantId, (tx) => tx.query('select count(*) as n from events'));
+    const before = await count();
     const failing = database.asTenant(bob.tenantId, (tx) =>
       Promise.all([append(tx), tx.query('select 1 / $1::int', [0]), append(tx)]),
     );
     await expect(failing).rejects.toMatchObject({ code: 'value_refused' });
-    const after = await readEvents(database, { tenantId: bob.tenantId, after: null });
-    expect(after).toHaveLength(before.length);
+    expect(await count()).toEqual(before);
   });
 
   test('of which the first statement cannot be sent runs none of the others', async () => {
