@@ -14,8 +14,7 @@ const SLOW = [
 
 /**
  * Starts the files that take longest before all others. Without a former run to go by, vitest starts
- * large files first; the newcomer is a small one and ran
- * alone at the end.
+ * large files first; the newcomer is a small one and ran alone at the end.
  */
 export class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

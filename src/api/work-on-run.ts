@@ -2,7 +2,7 @@ import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
 import { Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { readSessionEvents } from '../session/events.ts';
+import { readToEnd } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { takeFolder, updateFolder } from '../session/write-folder.ts';
@@ -130,11 +130,11 @@ async function* readRest(
   sessionId: string,
   cursor: string | null,
 ): AsyncGenerator<RunEvent, void, void> {
-  let [after, isLast] = [cursor, false];
-  while (!isLast) {
-    const page = await readSessionEvents(database, { tenantId, sessionId, after });
+  let known = cursor;
+  for await (const page of readToEnd(database, { tenantId, sessionId, after: cursor })) {
     yield* page.events;
-    if (page.cursor !== cursor) yield { kind: 'caught-up', cursor: page.cursor };
-    ({ cursor: after, isLast } = page);
+    if (page.cursor === known) continue;
+    known = page.cursor;
+    yield { kind: 'caught-up', cursor: known };
   }
 }

@@ -3,7 +3,7 @@ import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
 import type { Database } from './database.ts';
 import { appendEvents, EVENTS_CHANNEL, readEvents, type StoredEvent } from './events.ts';
 
-/** Other transactions of the server hold readers back, so an empty page is not the end. */
+/** Other transactions of the store hold readers back, so an empty page is not the end. */
 async function readAll(database: Database, tenantId: string, count: number) {
   const all: StoredEvent[] = [];
   const readOn = async (): Promise<number> => {

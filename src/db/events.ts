@@ -46,8 +46,8 @@ type ReadEventsParams = {
 
 /**
  * The events after a cursor, in an order that never changes: what is returned is older than every
- * running transaction, so no event can later appear before it. A transaction that stays open
- * therefore delays readers; it never makes them miss anything.
+ * running transaction of the store, so no event can later appear before it. A transaction that stays
+ * open therefore delays readers; it never makes them miss anything.
  */
 export async function readEvents(
   database: Database,
@@ -59,7 +59,7 @@ export async function readEvents(
       `select s.epoch, e.* from store_epoch s left join lateral (
          select tx::text as tx_text, tx, id, topic, kind, payload, created_at from events
          where (tx, id) ${seen === 0 ? '>' : '>='} ($1::xid8, $2::bigint)
-           and tx < pg_snapshot_xmin(pg_current_snapshot())
+           and tx < (select event_horizon())
            ${topic === undefined ? '' : 'and topic = $4'}
          order by tx, id limit $3) e on true
        order by e.tx, e.id`,
@@ -78,6 +78,22 @@ export async function readEvents(
     return unfold(row).slice(isCursors ? seen : 0);
   });
   return events.slice(0, limit);
+}
+
+/** Whether events of the topic are committed that `readEvents` does not return yet. */
+export async function hasDelayedEvents(
+  database: Database,
+  { tenantId, topic, after }: { tenantId: string; topic: string; after: string | null },
+): Promise<boolean> {
+  const { tx: afterTx, id } = parseCursor(after);
+  const [found] = await database.asTenant(tenantId, (tx) =>
+    tx.query<{ delayed: boolean }>(
+      `select exists (select from events where topic = $3
+         and (tx, id) > ($1::xid8, $2::bigint)) as delayed`,
+      [afterTx, id, topic],
+    ),
+  );
+  return found?.delayed === true;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { EVENTS_CHANNEL, readEvents } from '../db/events.ts';
+import { EVENTS_CHANNEL, hasDelayedEvents, readEvents } from '../db/events.ts';
 import { sleep } from '../platform/clock.ts';
 import { readPaths } from './document-paths.ts';
 import { parseSessionEvent, type SessionEvent } from './event-types.ts';
@@ -21,6 +21,7 @@ export type SessionEventPage = {
 };
 
 const PAGE = 500;
+const topicOf = (sessionId: string): string => `session/${sessionId}`;
 
 /**
  * The events of a session after a cursor, in an order that never changes and without gaps that fill
@@ -32,7 +33,7 @@ export async function readSessionEvents(
 ): Promise<SessionEventPage> {
   const stored = await readEvents(database, {
     tenantId,
-    topic: `session/${sessionId}`,
+    topic: topicOf(sessionId),
     after,
     limit,
   });
@@ -62,6 +63,28 @@ async function addPaths(
       ? { ...event, path: paths.get(event.documentId) ?? null }
       : event,
   );
+}
+
+/** How long a program that ends waits for events that running transactions delay. */
+const DELAY_MS = 5_000;
+
+/** Yields the pages of a session's events up to the last that is committed now. */
+export async function* readToEnd(
+  database: Database,
+  { after, ...place }: SessionEventsParams,
+): AsyncGenerator<SessionEventPage, void, void> {
+  const topic = topicOf(place.sessionId);
+  const deadline = AbortSignal.timeout(DELAY_MS);
+  let cursor = after;
+  while (true) {
+    const page = await readSessionEvents(database, { ...place, after: cursor });
+    cursor = page.cursor;
+    yield page;
+    if (!page.isLast) continue;
+    const isDelayed = await hasDelayedEvents(database, { ...place, topic, after: cursor });
+    if (!isDelayed || deadline.aborted) return;
+    await sleep(LEAST_MS);
+  }
 }
 
 /** How often it looks without a hint: hints may be lost, and other transactions delay readers. */

@@ -783,8 +783,8 @@ begin
     continue when gate = any (old.gates) or gate not in ('budget', 'funds', 'approval');
     scope := new.shortages->gate->>'scope';
     project := case when scope = 'project' then ' --project ' || new.project_id else '' end;
-    amount := case new.shortages->gate->>'currency' when 'token' then '<tokens> --tokens'
-      else '<dollars>' end;
+    amount := case new.shortages->gate->>'currency' when 'token' then 'TOKENS --tokens'
+      else 'DOLLARS' end;
     insert into notices (tenant_id, id, severity, code, message, topic, details)
     values (new.tenant_id, gen_random_uuid(), 'warning',
       case gate when 'budget' then 'budget_reached' when 'funds' then 'funds_exhausted'
@@ -799,7 +799,7 @@ begin
           amount, project, resume)
         else format('The budget of the session is reached, so it is paused. Raise it with: %s %s',
           resume, case new.shortages->gate->>'currency' when 'token'
-            then '--budget-tokens <tokens>' else '--budget <dollars>' end)
+            then '--budget-tokens TOKENS' else '--budget DOLLARS' end)
       end,
       'session/' || new.id, jsonb_build_object('gate', gate));
   end loop;
@@ -1220,6 +1220,19 @@ begin
   erased_bytes := delete_unused_texts(of_tenant, texts);
   perform delete_unused_recipes(of_tenant, recipes);
 end
+$function$
+CREATE OR REPLACE FUNCTION public.event_horizon()
+ RETURNS xid8
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select coalesce(min(running), pg_snapshot_xmax(pg_current_snapshot()))
+  from pg_snapshot_xip(pg_current_snapshot()) running
+  where not exists (
+    select from pg_stat_activity a
+    where a.backend_xid::text::bigint = running::text::bigint & 4294967295
+      and (a.datname <> current_database() or a.backend_type = 'autovacuum worker'))
 $function$
 CREATE OR REPLACE FUNCTION public.extend_leases(of_worker uuid, tokens uuid[], lease interval)
  RETURNS SETOF uuid

@@ -78,12 +78,12 @@ describeOnBoth('the notices of a session', (kind) => {
       [
         'budget_reached',
         'The budget of the session is reached, so it is paused. ' +
-          `Raise it with: ${resume} --budget-tokens <tokens>`,
+          `Raise it with: ${resume} --budget-tokens TOKENS`,
       ],
       [
         'funds_exhausted',
         'The wallet is short, so the session is paused. ' +
-          `Add to it with: dialectic wallet grant <tokens> --tokens. Then: ${resume}`,
+          `Add to it with: dialectic wallet grant TOKENS --tokens. Then: ${resume}`,
       ],
       [
         'approval_needed',
@@ -93,7 +93,7 @@ describeOnBoth('the notices of a session', (kind) => {
       [
         'budget_reached',
         'The budget of the tenant is reached, so the session is paused. ' +
-          `Raise it with: dialectic wallet budget <tokens> --tokens. Then: ${resume}`,
+          `Raise it with: dialectic wallet budget TOKENS --tokens. Then: ${resume}`,
       ],
     ]);
   });

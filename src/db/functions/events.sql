@@ -29,3 +29,18 @@ $$;
 create or replace trigger events_notify after insert on events
   referencing new table as added
   for each statement execute function notify_events();
+
+-- The oldest transaction that may still add events to this store; what is older than it can be read for
+-- good. Transaction ids are those of the whole server, so a long transaction in another database, or an
+-- autovacuum worker's, would delay readers here for nothing. A transaction of the snapshot that is not
+-- found among the backends (prepared, of a role that this one may not see, or just ended) counts as one
+-- of this database. Ids wrap at 32 bits in pg_stat_activity.
+create or replace function event_horizon() returns xid8 language sql stable
+  security definer set search_path = public, pg_temp as $$
+  select coalesce(min(running), pg_snapshot_xmax(pg_current_snapshot()))
+  from pg_snapshot_xip(pg_current_snapshot()) running
+  where not exists (
+    select from pg_stat_activity a
+    where a.backend_xid::text::bigint = running::text::bigint & 4294967295
+      and (a.datname <> current_database() or a.backend_type = 'autovacuum worker'))
+$$;

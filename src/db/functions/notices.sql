@@ -39,8 +39,8 @@ begin
     continue when gate = any (old.gates) or gate not in ('budget', 'funds', 'approval');
     scope := new.shortages->gate->>'scope';
     project := case when scope = 'project' then ' --project ' || new.project_id else '' end;
-    amount := case new.shortages->gate->>'currency' when 'token' then '<tokens> --tokens'
-      else '<dollars>' end;
+    amount := case new.shortages->gate->>'currency' when 'token' then 'TOKENS --tokens'
+      else 'DOLLARS' end;
     insert into notices (tenant_id, id, severity, code, message, topic, details)
     values (new.tenant_id, gen_random_uuid(), 'warning',
       case gate when 'budget' then 'budget_reached' when 'funds' then 'funds_exhausted'
@@ -55,7 +55,7 @@ begin
           amount, project, resume)
         else format('The budget of the session is reached, so it is paused. Raise it with: %s %s',
           resume, case new.shortages->gate->>'currency' when 'token'
-            then '--budget-tokens <tokens>' else '--budget <dollars>' end)
+            then '--budget-tokens TOKENS' else '--budget DOLLARS' end)
       end,
       'session/' || new.id, jsonb_build_object('gate', gate));
   end loop;
