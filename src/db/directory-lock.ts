@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
+import { FileLock, isOfSqlite } from '../platform/file-lock.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
 
 /** Who holds a data directory. */
@@ -17,35 +17,30 @@ export type DirectoryLock = {
 
 const HOLDER_FILE = 'holder.json';
 const LOCK_FILE = 'lock';
-const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 
 /**
  * Takes the exclusive lock of a data directory or throws `data_directory_locked`.
  *
- * Two PGlite processes on one directory lose acknowledged commits without an error, so the lock is
- * the operating system's own, on an SQLite file: it outlives SIGSTOP, ends with kill -9 and cannot be
- * stolen. A pid file can do none of that; here it only tells the holder's name.
+ * Two PGlite processes on one directory lose acknowledged commits without an error. A pid file could
+ * be stale or stolen; here it only tells the holder's name.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  let database: DatabaseSync | undefined;
+  let lock: FileLock | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: PRIVATE_MODE });
-    database = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 });
-    // A journal on disk would be a write for every opening and could be left behind.
-    database.exec('pragma journal_mode = memory; begin exclusive');
+    lock = new FileLock(join(directory, LOCK_FILE));
+    if (!lock.tryTake()) throw lockedError(directory, await readLivingHolder(directory));
     writeHolder(directory);
   } catch (cause) {
-    database?.close();
-    if (isOfSqlite(cause, SQLITE_BUSY)) {
-      throw lockedError(directory, await readLivingHolder(directory), cause);
-    }
-    throw unusableError(directory, cause);
+    lock?.close();
+    throw cause instanceof DialecticError ? cause : unusableError(directory, cause);
   }
   const locked = identifyFile(directory);
+  const taken = lock;
   return {
     isIntact: () => identifyFile(directory) === locked,
-    release: () => database.close(),
+    release: () => taken.close(),
   };
 }
 
@@ -70,10 +65,6 @@ function writeHolder(directory: string): void {
     throw error;
   }
 }
-
-/** Whether SQLite gave an error this code. */
-const isOfSqlite = (error: unknown, code: number): boolean =>
-  error instanceof Error && 'errcode' in error && error.errcode === code;
 
 function unusableError(directory: string, cause: unknown): DialecticError {
   const full = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isOfSqlite(cause, SQLITE_FULL);
@@ -114,11 +105,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function lockedError(directory: string, holder: LockHolder | undefined, cause: unknown) {
+function lockedError(directory: string, holder: LockHolder | undefined) {
   const who = holder ? `process ${holder.pid} (since ${holder.since})` : 'another process';
   return new DialecticError(
     'data_directory_locked',
     `The data directory ${directory} is in use by ${who}.`,
-    { cause, details: { directory, pid: holder?.pid ?? null } },
+    { details: { directory, pid: holder?.pid ?? null } },
   );
 }

@@ -1,45 +1,28 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { sleep } from '../platform/clock.ts';
+import { FileLock } from '../platform/file-lock.ts';
 
-const SQLITE_BUSY = 5;
-
-/**
- * A lock between processes that are on one folder, held for as long as a group of records is written. It
- * is the operating system's own (on an SQLite file), so it ends with the process.
- */
+/** A lock between processes that are on one folder, held while a group of records is written. */
 export class FolderLock {
-  readonly #database: DatabaseSync;
+  readonly #lock: FileLock;
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
-    this.#database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
+    this.#lock = new FileLock(join(folder, 'lock'));
   }
 
   /** Runs `work` while no other process has the lock. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    while (!this.#take()) await sleep(1);
+    while (!this.#lock.tryTake()) await sleep(1);
     try {
       return await work();
     } finally {
-      this.#database.exec('rollback');
-    }
-  }
-
-  #take(): boolean {
-    try {
-      // A journal on disk would be a write for every group; the pragma waits for the lock, too.
-      this.#database.exec('pragma journal_mode = memory; begin exclusive');
-      return true;
-    } catch (error) {
-      if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY)
-        return false;
-      throw error;
+      this.#lock.release();
     }
   }
 
   close(): void {
-    this.#database.close();
+    this.#lock.close();
   }
 }
