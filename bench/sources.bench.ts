@@ -36,7 +36,7 @@ async function measureAdmission(folder: string): Promise<Measurement[]> {
   const index = new SourceIndex((place) => JSON.parse(log.readAt(place).toString()) as Entry);
   const chance = chanceOf(1);
   const times = new Float64Array(MANY);
-  let [spent, false_] = [0, 0];
+  let [spent, mistaken] = [0, 0];
   for (let from = 0; from < MANY; from += GROUP) {
     const drafts = Array.from({ length: GROUP }, (_, at) => draftOf(from + at, chance));
     const started = performance.now();
@@ -63,7 +63,7 @@ async function measureAdmission(folder: string): Promise<Measurement[]> {
   const canonical = performance.now() - started - find;
   const fresh = Array.from({ length: 100_000 }, (_, at) => textOf(MANY * 3 + at));
   const near = timeEach(fresh.length, (at) => {
-    false_ += index.findNear(fresh[at]!, 0.8).length;
+    mistaken += index.findNear(fresh[at]!, 0.8).length;
   });
   const subject = `${index.size} sources of 10⁶ drafts`;
   const rows: [string, number, string][] = [
@@ -75,7 +75,7 @@ async function measureAdmission(folder: string): Promise<Measurement[]> {
     ['key of an address', (canonical / urls.length) * 1000, 'µs'],
     ['near duplicate, median', quantile(near, 0.5), 'µs'],
     ['near duplicate, 99th percentile', quantile(near, 0.99), 'µs'],
-    ['unrelated texts of 10⁵ that were taken for near', false_, ''],
+    ['unrelated texts of 10⁵ that were taken for near', mistaken, ''],
   ];
   log.close();
   return rows.map(([metric, value, unit]) => ({ metric, subject, value, unit }));

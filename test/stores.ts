@@ -7,6 +7,8 @@ import { describe, inject } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { type OpenOptions, openDatabase, type StoreLocation } from '../src/db/open.ts';
 import { createTenant, type Identity } from '../src/db/tenants.ts';
+import { saveBlob } from '../src/documents/blobs.ts';
+import { newId } from '../src/platform/ids.ts';
 import { createDatabase, SERVER_TEMPLATE } from './postgres-server.ts';
 
 export type StoreKind = 'embedded' | 'server';
@@ -83,4 +85,18 @@ export function describeOnBoth(title: string, suite: (kind: StoreKind) => void):
 
 export function newTenant(database: Database, name = 'A tenant'): Promise<Identity> {
   return createTenant(database, name, { email: 'owner@example.org', name: 'Owner' });
+}
+
+/** A tenant with a project in which nothing was run yet. */
+export async function newProject(database: Database) {
+  const { tenantId } = await newTenant(database);
+  const projectId = newId();
+  await database.asTenant(tenantId, async (tx) => {
+    const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
+    await tx.query(
+      'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
+      row,
+    );
+  });
+  return { tenantId, projectId };
 }

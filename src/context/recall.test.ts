@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { newTenant, openTestStore } from '../../test/stores.ts';
+import { newProject, openTestStore } from '../../test/stores.ts';
 import type { Database } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
-import { newId } from '../platform/ids.ts';
 import type { Embedder } from './embedder.ts';
 import { lexicalEmbedder } from './lexical-embedder.ts';
 import { Recall } from './recall.ts';
@@ -13,15 +11,7 @@ let tenantId: string;
 let projectId: string;
 beforeAll(async () => {
   database = await openTestStore('embedded');
-  ({ tenantId } = await newTenant(database));
-  projectId = newId();
-  await database.asTenant(tenantId, async (tx) => {
-    const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
-    await tx.query(
-      'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
-      row,
-    );
-  });
+  ({ tenantId, projectId } = await newProject(database));
 });
 
 const documentOf = (n: number): string =>

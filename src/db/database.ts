@@ -46,9 +46,9 @@ export class AnyTransaction {
   }
 
   /**
-   * Runs one statement; with a `name` the server keeps its plan for the next time. Statements that
-   * are given before the first of them was awaited go to the server together, in their order: one
-   * round trip, and where one fails none of them has an answer.
+   * Runs one statement; with a `name` the server keeps its plan for the next time, unless it goes with
+   * others. Statements that are given before the first of them was awaited go to the server together,
+   * in their order: one round trip, and where one fails none of them has an answer.
    */
   async query<Row extends QueryResultRow>(
     text: string,

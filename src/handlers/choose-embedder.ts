@@ -4,7 +4,7 @@ import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { parseModelId } from '../models/model-id.ts';
 import type { HandlerDeps } from './handler-deps.ts';
-import { embeddingModel, rememberByCalls } from './remember-by-calls.ts';
+import { type EmbeddingDemand, embeddingModel, rememberByCalls } from './remember-by-calls.ts';
 
 /** Authors that call no provider; what is fitted for them calls none either. */
 const WITHOUT_PROVIDER = ['offline', 'recorded'];
@@ -16,18 +16,11 @@ export const remoteEmbeddings = (
 ): string | undefined =>
   WITHOUT_PROVIDER.includes(parseModelId(author).provider) ? undefined : embeddings;
 
-/** Who asks for vectors, and what the prompt costs that they are for, in millionths of a dollar. */
-type Asked = {
-  readonly model: string;
-  readonly projectId: string;
-  readonly promptMicros: number;
-};
-
 /** What embeds for a request: the configured model by calls of the job, else one of this process. */
 export function chooseEmbedder(
   deps: HandlerDeps,
   context: Pick<JobContext, 'job' | 'signal'>,
-  { model: author, projectId, promptMicros }: Asked,
+  { model: author, projectId, promptMicros }: EmbeddingDemand,
 ): Pick<Recollection, 'embedder' | 'remember'> {
   const { database, config, embedder = findEmbedder() } = deps;
   const model = remoteEmbeddings(config, author);

@@ -20,7 +20,7 @@ import {
 import type { HandlerDeps } from './handler-deps.ts';
 
 /** For whom, with which model, and what the prompt costs that the texts are compared for. */
-type Asked = {
+export type EmbeddingDemand = {
   readonly model: string;
   readonly projectId: string;
   readonly promptMicros: number;
@@ -46,7 +46,7 @@ export const rememberByCalls =
   (
     deps: HandlerDeps,
     context: Pick<JobContext, 'job' | 'signal'>,
-    { model, projectId, promptMicros }: Asked,
+    { model, projectId, promptMicros }: EmbeddingDemand,
   ): Recollection['remember'] =>
   (texts) =>
     shareWork(

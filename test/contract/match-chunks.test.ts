@@ -4,9 +4,8 @@ import { type Embedded, normalise } from '../../src/context/embedder.ts';
 import { type Match, matchChunks, saveChunks, scanChunks } from '../../src/context/match-chunks.ts';
 import { digestOf, saveVectors } from '../../src/context/memory.ts';
 import type { Database } from '../../src/db/database.ts';
-import { saveBlob } from '../../src/documents/blobs.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
+import { describeOnBoth, newProject, openTestStore } from '../stores.ts';
 
 const MODEL = 'test/64';
 const SUBJECTS = 'oven dough price loaf mill courier salt rye permit noise tax lease'.split(' ');
@@ -45,14 +44,9 @@ describeOnBoth('the search for chunks', (kind) => {
   const sessionId = newId();
   beforeAll(async () => {
     database = await openTestStore(kind);
-    ({ tenantId } = await newTenant(database));
-    const projectId = newId();
+    const { projectId, ...place } = await newProject(database);
+    ({ tenantId } = place);
     await database.asTenant(tenantId, async (tx) => {
-      const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
-      await tx.query(
-        'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
-        row,
-      );
       await tx.query('insert into sessions (tenant_id, id) values ($1, $2)', [tenantId, sessionId]);
       const chunked = documents.map((text) => [text, chunkMarkdown(text)] as const);
       await saveChunks(tx, { projectId, sessionId: null }, new Map(chunked));

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Recall } from '../../src/context/recall.ts';
 import type { Database } from '../../src/db/database.ts';
-import { saveBlob } from '../../src/documents/blobs.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { chooseEmbedder } from '../../src/handlers/choose-embedder.ts';
 import { FundsRefused } from '../../src/handlers/embedding-call.ts';
@@ -11,11 +10,10 @@ import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
-import { newId } from '../../src/platform/ids.ts';
 import { grantFunds } from '../../src/wallet/ledger.ts';
 import { reportCosts } from '../../src/wallet/report.ts';
 import { Bench, named, withWorker } from '../engine.ts';
-import { newTenant, openTestStore } from '../stores.ts';
+import { newProject, openTestStore } from '../stores.ts';
 
 const MODEL = 'lab/embed';
 const TOKENS_A_TEXT = 7;
@@ -60,15 +58,7 @@ const documents = Array.from({ length: 25 }, (_, n) => documentOf(n));
 
 /** A tenant of its own with a project and a session, and a job that ranks texts as `fit` does. */
 async function open(models = {}) {
-  const { tenantId } = await newTenant(database);
-  const projectId = newId();
-  await database.asTenant(tenantId, async (tx) => {
-    const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
-    await tx.query(
-      'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
-      row,
-    );
-  });
+  const { tenantId, projectId } = await newProject(database);
   const bench = await Bench.open(database, tenantId);
   const config = readModelsConfig(
     {},

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { lexicalEmbedder } from '../../src/context/lexical-embedder.ts';
 import type { Database } from '../../src/db/database.ts';
-import { openTestStore } from '../stores.ts';
-import { fitAny, fitInto, newProject, type Prompt, toAssembly } from './fit-any.ts';
+import { newProject, openTestStore } from '../stores.ts';
+import { fitAny, fitInto, type Prompt, toAssembly } from './fit-any.ts';
 
 let database: Database;
 beforeAll(async () => {

@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import type { Embedder } from '../../src/context/embedder.ts';
 import { roomForRequest } from '../../src/context/room.ts';
 import type { Database } from '../../src/db/database.ts';
-import { saveBlob } from '../../src/documents/blobs.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { type Assembly, assembleRequest } from '../../src/generation/assemble-request.ts';
 import type { JobInput } from '../../src/generation/job-input.ts';
@@ -19,7 +18,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { mergeOverlays } from '../../src/recipe/overlays.ts';
 import { renderSeedPrompt } from '../../src/recipe/render-prompt.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
-import { newTenant } from '../stores.ts';
+import { newProject } from '../stores.ts';
 
 const MODEL = 'lab/any';
 const SEED = 'prompts/seed.md';
@@ -125,20 +124,6 @@ function findImmutable({ request, turn }: Assembled): string[] {
   const kept = turn?.kind === 'repair' ? [] : [written[0] ?? '', ...written.slice(-2)];
   const user = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   return [request.system, ...user.filter((content) => !content.startsWith('# Documents')), ...kept];
-}
-
-/** A tenant with a project. */
-export async function newProject(database: Database) {
-  const { tenantId } = await newTenant(database);
-  const projectId = newId();
-  await database.asTenant(tenantId, async (tx) => {
-    const row = [tenantId, projectId, 'P', await saveBlob(tx, 'Bake.')];
-    await tx.query(
-      'insert into projects (tenant_id, id, name, brief_hash) values ($1, $2, $3, $4)',
-      row,
-    );
-  });
-  return { tenantId, projectId };
 }
 
 /** Fits a request into a window; an embedder other than the installed one may be given. */
