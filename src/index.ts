@@ -32,6 +32,8 @@ export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
 export type { Estimate } from './estimate/types.ts';
 export type { Evaluation } from './eval/evaluation.ts';
+export { type GatherOptions, gatherSources } from './gather/gather-sources.ts';
+export type { Archived, Gathered, GatheredSource, RefusedPlace } from './gather/gathered-source.ts';
 export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';

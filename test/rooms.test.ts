@@ -21,6 +21,7 @@ const ARROWS: Record<string, readonly string[]> = {
   jobs: ['db'],
   models: [],
   sources: [],
+  gather: ['sources'],
   wallet: ['db', 'models'],
   context: ['db', 'models'],
   documents: ['db', 'planning'],

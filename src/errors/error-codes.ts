@@ -2,6 +2,7 @@ import { type ErrorCodeEntry, entry } from './error-code.ts';
 import { JOB_ERROR_CODES } from './job-error-codes.ts';
 import { MONEY_ERROR_CODES } from './money-error-codes.ts';
 import { RECIPE_ERROR_CODES } from './recipe-error-codes.ts';
+import { SOURCE_ERROR_CODES } from './source-error-codes.ts';
 import { STORAGE_ERROR_CODES } from './storage-error-codes.ts';
 
 /**
@@ -350,6 +351,7 @@ export const ERROR_CODES = {
   ...JOB_ERROR_CODES,
   ...RECIPE_ERROR_CODES,
   ...MONEY_ERROR_CODES,
+  ...SOURCE_ERROR_CODES,
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
