@@ -32,9 +32,10 @@ export function findProse(text: string): Prose[] {
   return found;
 }
 
+/** A lone carriage return ends a line, too (CommonMark 2.1). */
 function lineStarts(text: string): number[] {
   const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
   return starts;
 }
 
