@@ -41,6 +41,7 @@ export type { SessionEvent } from './session/event-types.ts';
 export type { Question } from './session/questions.ts';
 export type { ReadDocument } from './session/read-document.ts';
 export type { RunResult } from './session/summary.ts';
+export { type Attention, type Candidate, chooseLevels } from './sources/attention.ts';
 export {
   auditCitations,
   type CitationAudit,
@@ -48,6 +49,14 @@ export {
 } from './sources/audit-citations.ts';
 export { canonicalKey } from './sources/canonical-key.ts';
 export { type FindSource, formatFootnotes } from './sources/footnotes.ts';
+export {
+  type Level,
+  restoreSource,
+  type ShownSource,
+  type SourceScores,
+  showSource,
+} from './sources/levels.ts';
+export { type Listed, listSources, type SourceList } from './sources/list-sources.ts';
 export { normaliseMarkers } from './sources/markers.ts';
 export { type Registered, type RegistryOptions, SourceRegistry } from './sources/registry.ts';
 export type { Citation, Source, SourceDraft } from './sources/source.ts';

@@ -3,6 +3,7 @@ import { constructPath, type Work } from '../documents/paths.ts';
 import type { StoredRequest } from '../documents/request-parts.ts';
 import { readRequests } from '../documents/requests.ts';
 import { withoutControls } from '../text/clean-text.ts';
+import { fenceText } from '../text/fence-text.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import type { SessionView } from './read.ts';
 
@@ -104,8 +105,5 @@ export function showAsIs(text: string): string {
   const plain = withoutControls(text.replaceAll('\r\n', '\n'));
   const foreign = plain.replace(OWN_TAG, '');
   if (makeInert(foreign) === foreign) return plain;
-  const runs = plain.match(/~{3,}/g) ?? [];
-  const longest = runs.reduce((most, { length }) => Math.max(most, length), 3);
-  const fence = '~'.repeat(longest + 1);
-  return `${fence}text\n${plain}\n${fence}`;
+  return fenceText(plain);
 }

@@ -52,7 +52,8 @@ function mask(text: string, { start, end, parts }: Prose): string {
   return masked + ' '.repeat(end - from);
 }
 
-function sentencesOf(block: string, offset: number): Span[] {
+/** The sentences of a block, as spans from `offset` on. */
+export function sentencesOf(block: string, offset: number): Span[] {
   const spans: Span[] = [];
   let from = 0;
   for (const { index, 0: found } of block.matchAll(END)) {
