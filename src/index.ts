@@ -48,6 +48,8 @@ export {
   type CitationDefect,
 } from './sources/audit-citations.ts';
 export { canonicalKey } from './sources/canonical-key.ts';
+export { exportBibtex } from './sources/export-bibtex.ts';
+export { exportCsl } from './sources/export-csl.ts';
 export { type FindSource, formatFootnotes } from './sources/footnotes.ts';
 export {
   type Level,

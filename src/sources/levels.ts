@@ -33,7 +33,7 @@ export function showSource(
   const full = `${lineOf(source, 2, scores)}${showExcerpts(source.excerpts)}`;
   const digest = digestOf(full);
   if (level === 0) return { id, level, digest, text: full };
-  if (level > 1) return { id, level, digest, text: lineOf(source, level, scores) };
+  if (level !== 1) return { id, level, digest, text: lineOf(source, level, scores) };
   const sentences = keySentences(source.excerpts, `${source.title} ${objective}`);
   const key = showExcerpts(sentences.length === 0 ? [] : [sentences.join('\n[…]\n')]);
   return { id, level, digest, text: `${lineOf(source, 2, scores)}${key}` };
