@@ -73,8 +73,12 @@ function readClaim(masked: string, offset: number, span: Span, own: readonly Mar
       end: span.start + index + found.length,
     }));
   const ordinal = span.start + (ORDINAL.exec(sentence)?.[0].length ?? 0);
-  const isOutside = ({ start }: Span): boolean =>
-    start >= ordinal && !own.some((marker) => start >= marker.start && start < marker.end);
+  let next = 0;
+  // Both are in the order of the text, so that one pass over the markers serves all numbers.
+  const isOutside = ({ start }: Span): boolean => {
+    while ((own[next]?.end ?? start + 1) <= start) next++;
+    return start >= ordinal && start < (own[next]?.start ?? start + 1);
+  };
   const quotes = within(QUOTE).filter(({ start, end }) => {
     const words = sentence
       .slice(start - span.start, end - span.start)

@@ -74,7 +74,7 @@ const SIGNS = /[\\`<[\]]/g;
 const LETTERS = String.raw`(?:\\.|[^\s()\\])*`;
 const ADDRESS = String.raw`<[^<>\n]*>|(?!<)${LETTERS}(?:\(${LETTERS}\)${LETTERS})*`;
 const TITLE = String.raw`\s+(?:"[^"]*"|'[^']*')`;
-const TARGET = new RegExp(String.raw`\]\([ \t\n]*(?:${ADDRESS})(?:${TITLE})?[ \t\n]*\)`, 'y');
+const TARGET = new RegExp(String.raw`\]\([ \t\r\n]*(?:${ADDRESS})(?:${TITLE})?[ \t\r\n]*\)`, 'y');
 
 function proseOf(text: string, { start, end }: Span): Omit<Prose, 'isHeading'> {
   const block = text.slice(start, end);

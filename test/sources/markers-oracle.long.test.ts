@@ -1,6 +1,11 @@
 import { test } from 'vitest';
 import { compareWithParser } from './markers-oracle.ts';
+import { readWithRemark } from './remark-oracle.ts';
 
 test('markers of 100,000 documents are found where a whole parser shows them', () => {
   compareWithParser(100_000);
+});
+
+test('markers of 10,000 documents are found where remark shows them', () => {
+  compareWithParser(10_000, readWithRemark, 1);
 });

@@ -1,6 +1,11 @@
 import { test } from 'vitest';
 import { compareWithParser } from './markers-oracle.ts';
+import { readWithRemark } from './remark-oracle.ts';
 
 test('markers are found where a whole parser of Markdown shows them', () => {
-  compareWithParser(2_000);
+  compareWithParser(1_500);
+}, 60_000);
+
+test('markers are found where remark shows them', () => {
+  compareWithParser(500, readWithRemark, 1);
 }, 60_000);

@@ -45,18 +45,32 @@ function readMarkers(text: string): string[] {
   });
 }
 
+/** A parser that tells which markers a reader sees in a document. */
+type Oracle = (text: string) => readonly string[];
+
+/**
+ * markdown-it takes a line for the head of a table of one column only where it has a pipe, remark
+ * always: documents with such a row of dashes tell the two apart and say nothing of the scanner.
+ */
+const ONE_COLUMN = /^[ \t>]*(?:\|[ \t]*-+[ \t]*\|?|-+[ \t]*\|)[ \t]*$/m;
+
 /** Documents made of all that Markdown is made of: the scanner and a whole parser see the same. */
-export function compareWithParser(documents: number): void {
+export function compareWithParser(
+  documents: number,
+  oracle: Oracle = readMarkers,
+  seed?: number,
+): void {
   const document = fc
     .array(fc.constantFrom(...PIECES), { maxLength: 40 })
-    .map((all) => all.join(''));
+    .map((all) => all.join(''))
+    .filter((text) => !ONE_COLUMN.test(text));
   fc.assert(
     fc.property(document, (text) => {
       const found = findMarkers(text, findProse(text)).map(({ start, end }) =>
         text.slice(start, end).replaceAll('\\', ''),
       );
-      expect(found.filter((marker) => /^\[S\d+\]$/.test(marker))).toEqual(readMarkers(text));
+      expect(found.filter((marker) => /^\[S\d+\]$/.test(marker))).toEqual(oracle(text));
     }),
-    { numRuns: documents },
+    { numRuns: documents, ...(seed !== undefined && { seed }) },
   );
 }
