@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import { watchTexts } from '../../test/watch-texts.ts';
 import type { Database, Transaction } from './database.ts';
 import { appendEvents, readEvents } from './events.ts';
 import type { Identity } from './tenants.ts';
@@ -87,6 +88,45 @@ describeOnBoth('a transaction', (kind) => {
     );
     await expect(failing).rejects.toMatchObject({ code: 'value_refused' });
     expect(await count()).toEqual(before);
+  });
+
+  test('sends its last statements with its begin and its commit in one round trip', async () => {
+    const { tenantId } = await newTenant(database, 'Dee');
+    const sent = await watchTexts(database);
+    const answer = await database.asTenant(tenantId, (tx) =>
+      tx.finish(async () => {
+        await append(tx);
+        return 'saved';
+      }),
+    );
+    expect(answer).toBe('saved');
+    expect(sent()).toEqual([expect.stringMatching(/^begin;.*insert into events.*commit$/s)]);
+    const count = await database.asTenant(tenantId, (tx) => tx.query('select from events'));
+    expect(count).toHaveLength(1);
+  });
+
+  test('saves nothing of its last statements where one fails, or where they are not all given', async () => {
+    const { tenantId } = await newTenant(database, 'Eve');
+    const failing = database.asTenant(tenantId, (tx) =>
+      tx.finish(() => Promise.all([append(tx), tx.query('select 1 / $1::int', [0])])),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'value_refused' });
+    const check = async (): Promise<void> => {
+      throw new Error('not to be saved');
+    };
+    const throwing = database.asTenant(tenantId, (tx) =>
+      tx.finish(() => Promise.all([append(tx), check()])),
+    );
+    await expect(throwing).rejects.toThrow('not to be saved');
+    const late = database.asTenant(tenantId, (tx) =>
+      tx.finish(async () => {
+        await tx.query('select 1');
+        await append(tx);
+      }),
+    );
+    await expect(late).rejects.toMatchObject({ code: 'internal_error' });
+    const count = await database.asTenant(tenantId, (tx) => tx.query('select from events'));
+    expect(count).toHaveLength(0);
   });
 
   test('of which the first statement cannot be sent runs none of the others', async () => {

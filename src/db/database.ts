@@ -1,6 +1,6 @@
 import type { ClientBase, QueryResult, QueryResultRow } from 'pg';
 import { DialecticError, withDetails } from '../errors/errors.ts';
-import { elapsedMs } from '../platform/clock.ts';
+import { elapsedMs, nextTurn } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
@@ -36,6 +36,9 @@ export class AnyTransaction {
   /** Why the transaction could not begin. */
   #refusal: unknown;
   #waiting: WaitingStatement[] = [];
+  /** From finish() on: the statements that are waiting are sent with the commit. */
+  #finishing = false;
+  #committed = false;
   /** Resolves when all that was sent is answered. */
   #sent: Promise<void> = Promise.resolve();
 
@@ -63,13 +66,40 @@ export class AnyTransaction {
     const { promise, resolve, reject } = Promise.withResolvers<QueryResultRow[]>();
     this.#waiting.push({ text, values, name, resolve, reject });
     if (this.#waiting.length === 1) {
-      queueMicrotask(() => {
+      const send = (): void => {
         const batch = this.#waiting;
         this.#waiting = [];
         this.#sent = this.#sent.then(() => this.#send(batch));
-      });
+      };
+      if (this.#finishing) void nextTurn().then(send);
+      else queueMicrotask(send);
     }
     return promise as Promise<Row[]>;
+  }
+
+  /**
+   * Runs the last statements of the transaction: those that `work` gives before it awaits one of them
+   * go to the server with the commit, in one round trip. Whatever speaks against the transaction must
+   * be raised by one of them, or thrown before the first is awaited; later it rolls nothing back.
+   */
+  async finish<T>(work: () => Promise<T>): Promise<T> {
+    this.#finishing = true;
+    const done = work();
+    // What was thrown meanwhile is known before the next turn, in which the statements are sent.
+    done.catch((error: unknown) => {
+      this.#refusal ??= error;
+    });
+    return done;
+  }
+
+  /** Whether the commit was sent with the last statements and has been made. */
+  get isCommitted(): boolean {
+    return this.#committed;
+  }
+
+  /** Whether the commit was or is to be sent with the last statements. */
+  get isFinishing(): boolean {
+    return this.#finishing;
   }
 
   /**
@@ -93,16 +123,25 @@ export class AnyTransaction {
   async #ask(batch: readonly WaitingStatement[]): Promise<QueryResultRow[][]> {
     const [first, second] = batch;
     const begin = this.#begin;
-    if (first && !second && begin === undefined) {
+    const isLast = this.#finishing;
+    if (first && !second && begin === undefined && !isLast) {
       const { text, values, name } = first;
       const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
       return [(await this.#client.query(statement)).rows];
     }
     const texts = batch.map(({ text, values = [] }) => withLiterals(text, values));
-    const all = `${begin ?? ''} ${texts.join('\n;\n')}`;
+    const all = `${begin ?? ''} ${[...texts, ...(isLast ? ['commit'] : [])].join('\n;\n')}`;
     this.#begin = undefined;
     const results = (await this.#client.query(all)) as unknown as QueryResult[];
+    if (isLast) this.#end(results.pop());
     return results.slice(-batch.length).map(({ rows }) => rows);
+  }
+
+  /** PostgreSQL answers a commit with ROLLBACK where a statement failed before. */
+  #end(commit: QueryResult | undefined): void {
+    this.#ended = true;
+    if (commit?.command !== 'COMMIT') throw notSaved(this.#failure);
+    this.#committed = true;
   }
 
   /** Waits for what was given, and begins where no statement has done so. */
@@ -202,6 +241,7 @@ export class Database {
       const result = await work(tx);
       await tx.begin();
       const failure = tx.end();
+      if (tx.isCommitted) return result;
       committing = true;
       const { command } = await held.client.query('commit');
       // PostgreSQL answers so where a statement failed, also if `work` passed over its error.
@@ -210,7 +250,7 @@ export class Database {
     } catch (error) {
       tx?.end();
       broken = await rollBack(held.client);
-      throw this.#explain(error, committing);
+      throw this.#explain(error, committing || tx?.isFinishing === true);
     } finally {
       held.release(broken);
     }
