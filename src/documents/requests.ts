@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { saveBlobs } from './blobs.ts';
+import { hashOf, saveBlobs } from './blobs.ts';
 import { joinParts, type RequestPart, type StoredRequest, splitRequest } from './request-parts.ts';
 
 type PartRow = {
@@ -20,42 +20,13 @@ export async function saveRequest(
 ): Promise<void> {
   const parts = splitRequest(request);
   const texts = parts.map(({ text }) => text);
-  const [hashes, before] = await Promise.all([saveBlobs(tx, texts), readLast(tx, callId, chainId)]);
-  const isBegun = before.every(
-    ({ role, blob_hash }, at) => role === parts[at]?.role && blob_hash === hashes[at],
-  );
-  const begun = isBegun ? before : [];
-  const [first] = begun;
-  const rest = parts.slice(begun.length);
-  await tx.query(
-    `with begun as (
-       update model_calls set begins_with = $3 where id = $2 and $3::uuid is not null)
-     insert into call_parts (tenant_id, call_id, ordinal, role, blob_hash)
-     select $1, $2, p.ordinal, p.role, p.hash
-     from unnest($4::int[], $5::text[], $6::text[]) as p (ordinal, role, hash)`,
-    [
-      tx.tenantId,
-      callId,
-      first?.call_id ?? null,
-      rest.map((_, at) => begun.length + at),
-      rest.map(({ role }) => role),
-      hashes.slice(begun.length),
-    ],
-  );
+  const roles = parts.map(({ role }) => role);
+  // Given before any of them is awaited, the statements take one round trip.
+  await Promise.all([
+    saveBlobs(tx, texts),
+    tx.query('select note_request($1, $2, $3, $4)', [callId, chainId, roles, texts.map(hashOf)]),
+  ]);
 }
-
-/** The parts that the last call of the chain sent, under its id. */
-const readLast = (tx: Transaction, callId: string, chainId: string): Promise<PartRow[]> =>
-  tx.query<PartRow>(
-    `select last.id as call_id, p.role, p.blob_hash from (
-       select c.id from model_calls c
-       join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-       where j.chain_id = $2 and c.id <> $1 and c.purpose <> 'embedding'
-       order by c.id desc limit 1) as last,
-       lateral request_parts(last.id) as p
-     order by p.ordinal`,
-    [callId, chainId],
-  );
 
 /** The requests of a session's calls by their ids. */
 export async function readRequests(

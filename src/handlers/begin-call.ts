@@ -1,11 +1,16 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { saveRequest } from '../documents/requests.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { leaseLost } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
-import { type HoldResult, holdFunds, type WorstCase } from '../wallet/holds.ts';
+import {
+  type HoldResult,
+  readRefusal,
+  requireFunds,
+  settleLeftHolds,
+  type WorstCase,
+} from '../wallet/holds.ts';
 import type { ShortenedPart } from './fit.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
@@ -30,48 +35,44 @@ type NewCall = {
 
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
+  try {
+    return await database.asTenant(job.tenantId, (tx) => tx.finish(() => begin(tx, job, call)));
+  } catch (thrown) {
+    const held = readRefusal(thrown);
+    if (!held) throw thrown;
+    if (held.outcome === 'held') throw priceUnknown(call.request.model);
+    // Rolled back with the rest: the next try finds what they held.
+    if (held.outcome !== 'approval') await database.asTenant(job.tenantId, settleLeftHolds);
+    return held;
+  }
+}
+
+/** One round trip. The money comes last: every call of the tenant waits for the lock on its payer. */
+async function begin(tx: Transaction, job: Job, call: NewCall): Promise<HoldResult> {
   const { sessionId } = job;
   const { callId, request, purpose, shortened, provider, cost, price, countedTokens } = call;
-  return database.asTenant(job.tenantId, async (tx) => {
+  const key = { callId, purpose: GENERATION };
+  // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
+  const automatic = purpose === 'repair' || shortened.length > 0;
+  const columns = [tx.tenantId, callId, sessionId, job.id, request.model, purpose];
+  const [, , , held] = await Promise.all([
     // A takeover is ordered before this transaction, or sees its row.
-    const key = { callId, purpose: GENERATION };
-    // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
-    const automatic = purpose === 'repair' || shortened.length > 0;
-    const [, held] = await Promise.all([
-      requireLease(tx, job),
-      holdFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
-    ]);
-    // Thrown inside the transaction, so that nothing stays held.
-    if (price === null && held.usdLeft !== null) throw priceUnknown(request.model);
-    if (held.outcome !== 'held') return held;
-    const inserted = tx.query(
+    requireLease(tx, job),
+    tx.query(
       `insert into model_calls
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [
-        tx.tenantId,
-        callId,
-        sessionId,
-        job.id,
-        request.model,
-        purpose,
-        JSON.stringify(shortened),
-        countedTokens,
-      ],
-    );
-    await Promise.all([inserted, saveRequest(tx, callId, job.chainId, request)]);
-    return held;
-  });
+      [...columns, JSON.stringify(shortened), countedTokens],
+    ),
+    saveRequest(tx, callId, job.chainId, request),
+    requireFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
+  ]);
+  return held;
 }
 
-/** Locks the job's row against a takeover; throws `lease_lost` where one has happened. */
+/** Locks the job's row against a takeover; raises `lease_lost` where one has happened. */
 export async function requireLease(tx: Transaction, job: Job): Promise<void> {
-  const lease = await tx.query(
-    `select 1 from jobs where id = $1 and lease_token = $2
-       and status = 'processing' for share`,
-    [job.id, job.leaseToken],
-  );
-  if (lease.length === 0) throw leaseLost(job);
+  await tx.query('select require_lease($1, $2)', [job.id, job.leaseToken]);
 }
 
 function priceUnknown(model: string): DialecticError {

@@ -83,12 +83,14 @@ export class Checkpoint {
 
   async #save(seq: number, body: string): Promise<void> {
     await this.#database.asTenant(this.#tenantId, (tx) =>
-      tx.query(
-        `insert into call_pieces (tenant_id, call_id, seq, body)
-         select $1, $2, $3, $4 from model_calls
-         where id = $2 and status = 'sent'
-         on conflict do nothing`,
-        [tx.tenantId, this.#callId, seq, body],
+      tx.finish(() =>
+        tx.query(
+          `insert into call_pieces (tenant_id, call_id, seq, body)
+           select $1, $2, $3, $4 from model_calls
+           where id = $2 and status = 'sent'
+           on conflict do nothing`,
+          [tx.tenantId, this.#callId, seq, body],
+        ),
       ),
     );
   }

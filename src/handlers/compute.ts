@@ -8,6 +8,7 @@ import type { Assembly } from '../generation/assemble-request.ts';
 import { planDocuments } from '../generation/job-input.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
@@ -34,11 +35,12 @@ export async function compute(
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };
   await commit({
-    write: async (tx) => {
+    writeAtOnce: (tx) => {
       const text = JSON.stringify(content);
-      const chunk = { ...place, chainId: job.chainId, text, finishReason: 'computed' };
-      const contributionId = await saveContribution(tx, chunk);
-      await saveDocument(tx, { ...place, planned, contributionId, content, body });
+      const id = newId();
+      const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
+      const document = { ...place, planned, contributionId: id, content, body };
+      return Promise.all([saveContribution(tx, chunk), saveDocument(tx, document)]);
     },
     children: renderJobs(assembly),
   });

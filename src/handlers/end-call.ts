@@ -30,7 +30,10 @@ type AnsweredCall = {
   readonly answer: Answer;
 };
 
-/** Notes what became of a call and posts its cost, in the transaction that saves its chunk. */
+/**
+ * Notes what became of a call and posts its cost, in the transaction that saves its chunk. Lock order:
+ * account, then model call.
+ */
 export async function endCall(
   tx: Transaction,
   { callId, model, price, answer }: AnsweredCall,
@@ -38,6 +41,14 @@ export async function endCall(
 ): Promise<void> {
   const { usage, finishReason, responseId, origin } = answer;
   const cost = price && costMicros(usage, price);
+  const key = { callId, purpose: GENERATION };
+  const details = { model, price, usage, responseId };
+  const posted = postCall(tx, key, {
+    usdMicros: cost ?? 0,
+    tokens: chargedTokens(model, usage),
+    estimated: usage.estimated,
+    details,
+  });
   const noted = tx.query(
     `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
        input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
@@ -57,15 +68,7 @@ export async function endCall(
       origin.kind === 'recording' ? origin.costMicros : null,
     ],
   );
-  const key = { callId, purpose: GENERATION };
-  const details = { model, price, usage, responseId };
-  const posted = postCall(tx, key, {
-    usdMicros: cost ?? 0,
-    tokens: chargedTokens(model, usage),
-    estimated: usage.estimated,
-    details,
-  });
-  await Promise.all([noted, posted, dropPieces(tx, callId)]);
+  await Promise.all([posted, noted, dropPieces(tx, callId)]);
 }
 
 /** A recorded answer was paid for in its own run, in tokens too. */

@@ -13,10 +13,11 @@ import type { PlannedJob } from '../planning/types.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
 import {
   laneOf,
-  readFacts,
+  readFactRows,
   readSession,
   type SessionLane,
   type SessionView,
+  toFacts,
 } from '../session/read.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './load-input.ts';
@@ -39,18 +40,16 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
     const payload = job.payload as unknown as ExecutePayload;
     const { planned } = payload;
     // Given before any of them is awaited, the statements take one round trip.
-    const [session, originId, chunks, seedPrompt, documents, abandoned] = await Promise.all([
+    const [session, facts, originId, chunks, seedPrompt, documents, abandoned] = await Promise.all([
       readSession(tx, job.sessionId),
+      readFactRows(tx, job.sessionId),
       readOrigin(tx, planned),
       readChunks(tx, job),
       readSeedPrompt(tx, job, planned),
       readInputDocuments(tx, planned),
       findAbandoned(tx, job),
     ]);
-    const [facts, inputs] = await Promise.all([
-      readFacts(tx, session),
-      loadInputs(tx, session, planned, documents),
-    ]);
+    const inputs = await loadInputs(tx, session, planned, documents);
     const stage = stageOf(session.process, planned.stage);
     const step = stepOf(stage, planned.step);
     const lane = laneOf(session, planned.laneId);
@@ -61,7 +60,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       stage,
       step,
       planned,
-      facts,
+      facts: toFacts(session, facts),
       seedPrompt,
       inputs,
       model: lane.model,

@@ -52,9 +52,9 @@ export async function render(database: Database, { job, commit }: JobContext): P
   const gaps = describeMissing(session, row.missing).map(safeInline);
   const page = withFrontMatter(facts, withGaps(gaps, markdown));
   await commit({
-    write: async (tx) => {
+    writeAtOnce: (tx) => {
       const update = 'update documents set markdown_hash = $2 where id = $1';
-      await Promise.all([saveBlob(tx, page), tx.query(update, [row.id, hashOf(page)])]);
+      return Promise.all([saveBlob(tx, page), tx.query(update, [row.id, hashOf(page)])]);
     },
   });
 }

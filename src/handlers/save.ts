@@ -16,7 +16,7 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
   const { planned, verdict, answer, firstChunk } = judged;
   const place = { sessionId: job.sessionId, jobId: job.id };
   await commit({
-    write: async (tx) => {
+    writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
       const id = newId();
       const contributionId = firstChunk ?? id;
@@ -27,11 +27,11 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
         content: fillContent(judged, verdict.content, contributionId),
         body: verdict.body,
       };
-      // Given before any of them is awaited, the statements take one round trip.
-      await Promise.all([
+      // The money comes last: every call of the tenant waits for the lock on the account that pays.
+      return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
-        endCall(tx, judged, id),
         ...(document ? [saveDocument(tx, document)] : []),
+        endCall(tx, judged, id),
       ]);
     },
     ...whatFollows(judged),

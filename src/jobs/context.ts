@@ -13,6 +13,8 @@ export type ChildJob = Omit<NewJob, 'sessionId' | 'parentId'>;
 export type Effects = {
   /** Rows, written as the job's tenant. */
   readonly write?: (tx: Transaction) => Promise<void>;
+  /** As `write`, where every statement is given before one is awaited: they go with the commit. */
+  readonly writeAtOnce?: (tx: Transaction) => Promise<unknown>;
   readonly children?: readonly ChildJob[];
   readonly events?: readonly NewEvent[];
   /** The next link of the job's chain: parents and waiters see only the chain's end. */
@@ -46,45 +48,46 @@ export type JobHandlers = Partial<Record<Job['type'], JobHandler>>;
 
 /** Runs a job's effects and its change of status as one transaction; throws `lease_lost`. */
 export async function commitEffects(database: Database, job: Job, effects: Effects): Promise<void> {
+  const { next, write } = effects;
+  const needsLanes = next !== undefined && 'version' in next;
+  if (needsLanes && job.stageRunId === null) {
+    throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
+  }
   await database.asTenant(job.tenantId, async (tx) => {
-    const { next, continuation } = effects;
     // Locks go from the stage run to the jobs, here as in the triggers.
-    if (next && 'version' in next) await lockStageRun(tx, job);
-    await holdLease(tx, job);
-    await effects.write?.(tx);
-    const inserted = Promise.all([
-      insertChildren(tx, job, effects.children ?? []),
-      appendEvents(tx, effects.events ?? []),
-    ]);
-    // With the change of status it takes one round trip; what fails is told by the statement before.
-    if (!next || 'waitFor' in next) {
-      await Promise.all([inserted, changeStatus(tx, job, effects)]);
-      if (continuation) await insertContinuation(tx, job, continuation);
-      return;
+    const lock = () =>
+      Promise.all([needsLanes ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
+    if (write) {
+      await lock();
+      await write(tx);
     }
-    await inserted;
-    if ('pause' in next) await addGate(tx, job.sessionId, next.pause);
-    if ('fail' in next) {
-      if (!(await failForGood(tx, job, toJobError(next.fail)))) throw leaseLost(job);
-      return;
-    }
-    await changeStatus(tx, job, effects);
-    // After the end of the link before it, so that the chain never has two that stand for it.
-    if (continuation) await insertContinuation(tx, job, continuation);
+    await tx.finish(() =>
+      Promise.all([
+        write ? undefined : lock(),
+        effects.writeAtOnce?.(tx),
+        insertChildren(tx, job, effects.children ?? []),
+        appendEvents(tx, effects.events ?? []),
+        ...settle(tx, job, effects),
+      ]),
+    );
   });
 }
 
-/**
- * Locks the job's row for the rest of the transaction: a worker that completes one of its
- * children, or a cancellation, is ordered wholly before or wholly after.
- */
+/** The statements that end this execution of the job, in their order. */
+function settle(tx: Transaction, job: Job, effects: Effects): readonly Promise<unknown>[] {
+  const { next, continuation } = effects;
+  if (next && 'fail' in next) return [failForGood(tx, job, toJobError(next.fail))];
+  return [
+    ...(next && 'pause' in next ? [addGate(tx, job.sessionId, next.pause)] : []),
+    changeStatus(tx, job, effects),
+    // After the end of the link before it, so that the chain never has two that stand for it.
+    ...(continuation ? [insertContinuation(tx, job, continuation)] : []),
+  ];
+}
+
+/** Locks the job's row for the rest of the transaction; raises `lease_lost`. */
 async function holdLease(tx: Transaction, job: Job): Promise<void> {
-  const rows = await tx.query(
-    `select set_config('dialectic.quiet', 'on', true) from jobs
-     where id = $1 and lease_token = $2 and status = 'processing' for update`,
-    [job.id, job.leaseToken],
-  );
-  if (rows.length === 0) throw leaseLost(job);
+  await tx.query('select hold_lease($1, $2)', [job.id, job.leaseToken]);
 }
 
 function nextStatus({ next }: Effects): string {
@@ -101,25 +104,22 @@ function nextStatus({ next }: Effects): string {
 /** A child that could not even start may have failed the job already; then that stands. */
 async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promise<void> {
   const status = nextStatus(effects);
-  const [row] = await tx.query<{ status: string; waits: boolean }>(
+  const changed = tx.query(
     `update jobs j set status = ${status}, continued = $3, attempt = 0, error = null,
        takeovers = case when ${status} = 'completed' then takeovers else 0 end,
        finished_at = case when ${status} = 'completed' then app_now() end,
        run_after = app_now(), worker_id = null, lease_token = null, lease_until = null,
        committed_token = $2
-     where id = $1 and lease_token = $2 and status = 'processing'
-     returning status, status <> 'waiting_for_children' or exists (
-       select from jobs c where c.tenant_id = j.tenant_id and c.counts
-         and c.parent_job_id = j.id and is_open(c.status)) as waits`,
+     where id = $1 and lease_token = $2 and status = 'processing'`,
     [job.id, job.leaseToken, effects.continuation !== undefined],
   );
+  const { next } = effects;
+  const waits = next && 'waitFor' in next && next.waitFor === 'children';
   // With nothing to wait for the parent would sleep for ever.
-  if (row?.waits === false) {
-    await tx.query('select wake_parents(array[$1]::uuid[], array[$2]::uuid[])', [
-      tx.tenantId,
-      job.id,
-    ]);
-  }
+  const woken =
+    waits &&
+    tx.query('select wake_parents(array[$1]::uuid[], array[$2]::uuid[])', [tx.tenantId, job.id]);
+  await Promise.all([changed, woken]);
 }
 
 export function leaseLost(job: Job): DialecticError {
@@ -158,9 +158,6 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
   await insertJobs(tx, [link], { chainId: job.chainId, status: 'pending_continuation' });
 }
 
-async function lockStageRun(tx: Transaction, job: Job): Promise<void> {
-  const [row] = await tx.query('select 1 from stage_runs where id = $1 for no key update', [
-    job.stageRunId,
-  ]);
-  if (!row) throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
+async function lockStageRun(tx: Transaction, { stageRunId }: Job): Promise<void> {
+  await tx.query('select 1 from stage_runs where id = $1 for no key update', [stageRunId]);
 }

@@ -17,12 +17,20 @@ type InsertOptions = {
  * already there is not inserted again; its id is the first one's.
  */
 export async function enqueueJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<string[]> {
-  const ids = await insertJobs(tx, jobs);
+  const rows = jobs.map((job) => ({ ...job, id: job.id ?? newId() }));
+  const inserted = new Set(await insertJobs(tx, rows));
+  const ids =
+    inserted.size === rows.length
+      ? rows.map((job) => job.id)
+      : await resolveRepeated(tx, rows, inserted);
   await tx.query(`select pg_notify('${JOBS_CHANNEL}', '')`);
   return ids;
 }
 
-/** As enqueueJobs, without the hint: for the worker, which looks for more work by itself. */
+/**
+ * Inserts jobs by one statement and returns the ids of those that were not there yet. Without the
+ * hint: for the worker, which looks for more work by itself.
+ */
 export async function insertJobs(
   tx: Transaction,
   jobs: readonly NewJob[],
@@ -37,8 +45,7 @@ export async function insertJobs(
     [JSON.stringify(rows.map((job) => toRow(job, options))), tx.tenantId],
     'insert-jobs',
   );
-  if (inserted.length === rows.length) return rows.map((job) => job.id);
-  return resolveRepeated(tx, rows, new Set(inserted.map((row) => row.id)));
+  return inserted.map((row) => row.id);
 }
 
 const INSERT = `

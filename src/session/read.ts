@@ -101,26 +101,48 @@ export function laneOf({ id, lanes }: Pick<SessionView, 'id' | 'lanes'>, laneId:
   return lane;
 }
 
+/** The rows of what every prompt of a session may use. */
+export type FactRows = {
+  readonly project: {
+    readonly name: string;
+    readonly domain: string | null;
+    readonly brief: string;
+    readonly overlay: Overlay | null;
+  };
+  readonly resources: readonly {
+    readonly kind: ResourceKind;
+    readonly name: string;
+    readonly body: string;
+  }[];
+};
+
+/** Reads them by the session's id alone, so that they come with the session in one round trip. */
+export async function readFactRows(tx: Transaction, sessionId: string): Promise<FactRows> {
+  const [project, resources] = await Promise.all([
+    tx.queryOne<FactRows['project']>(
+      `select p.name, p.domain, b.body as brief, p.overlay from sessions s
+       join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
+       join blobs b on b.tenant_id = p.tenant_id and b.hash = p.brief_hash where s.id = $1`,
+      [sessionId],
+    ),
+    tx.query<FactRows['resources'][number]>(
+      `select r.kind, r.name, b.body from sessions s
+       join resources r on r.tenant_id = s.tenant_id and r.project_id = s.project_id
+       join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
+       where s.id = $1 order by r.kind, r.name, r.id`,
+      [sessionId],
+    ),
+  ]);
+  return { project, resources };
+}
+
 /** What every prompt of a session may use. */
-export async function readFacts(tx: Transaction, session: SessionView): Promise<PromptFacts> {
-  const { projectId, process } = session;
-  const found = tx.queryOne<{
-    name: string;
-    domain: string | null;
-    brief: string;
-    overlay: Overlay | null;
-  }>(
-    `select p.name, p.domain, b.body as brief, p.overlay from projects p
-     join blobs b on b.tenant_id = p.tenant_id and b.hash = p.brief_hash where p.id = $1`,
-    [projectId],
-  );
-  const given = tx.query<{ kind: ResourceKind; name: string; body: string }>(
-    `select r.kind, r.name, b.body from resources r
-     join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
-     where r.project_id = $1 order by r.kind, r.name, r.id`,
-    [projectId],
-  );
-  const [project, rows] = await Promise.all([found, given]);
+export const readFacts = async (tx: Transaction, session: SessionView): Promise<PromptFacts> =>
+  toFacts(session, await readFactRows(tx, session.id));
+
+/** What every prompt of a session may use, from its rows. */
+export function toFacts(session: SessionView, { project, resources: rows }: FactRows): PromptFacts {
+  const { process } = session;
   const resources: Partial<Record<ResourceKind, string>> = {};
   for (const { kind, body } of rows) {
     resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${body}` : body;

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { codeOf } from '../errors/errors.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import { checkAmount } from './amounts.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
@@ -54,27 +55,54 @@ export type HoldResult = {
 
 /** Sets the worst case of a call aside; the same key with other content is refused. */
 export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
-  checkAmount(hold.usdMicros, 'USD', 'The most that a call may cost');
-  checkAmount(hold.tokens, 'token', 'The most that a call may use');
   return tx.queryOne<HoldResult>(
     `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
        short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      tx.tenantId,
-      hold.callId,
-      hold.purpose,
-      hold.sessionId,
-      hold.provider,
-      hold.usdMicros,
-      hold.tokens,
-      hold.inputUsdMicros,
-      hold.inputTokens,
-      hold.automatic ?? false,
-      hold.price ? JSON.stringify(hold.price) : null,
-    ],
+    toArguments(tx, hold),
     'hold-funds',
   );
+}
+
+/**
+ * As `holdFunds`, for a transaction whose commit goes with it: where nothing is held, or dollars are
+ * limited and the price is unknown, it rolls all of it back, and `readRefusal` tells the outcome.
+ */
+export async function requireFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
+  return tx.queryOne<HoldResult>(
+    `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
+       null::text as "shortScope", null::text as "shortCurrency"
+     from require_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    toArguments(tx, hold),
+  );
+}
+
+/** The outcome that made `requireFunds` fail; undefined where the error is another one. */
+export function readRefusal(error: unknown): HoldResult | undefined {
+  if (codeOf(error) !== REFUSED) return undefined;
+  const { detail } = error as { readonly detail: string };
+  return JSON.parse(detail) as HoldResult;
+}
+
+/** The SQLSTATE with which `require_funds` raises. */
+const REFUSED = 'DX001';
+
+function toArguments(tx: Transaction, hold: NewHold): unknown[] {
+  checkAmount(hold.usdMicros, 'USD', 'The most that a call may cost');
+  checkAmount(hold.tokens, 'token', 'The most that a call may use');
+  return [
+    tx.tenantId,
+    hold.callId,
+    hold.purpose,
+    hold.sessionId,
+    hold.provider,
+    hold.usdMicros,
+    hold.tokens,
+    hold.inputUsdMicros,
+    hold.inputTokens,
+    hold.automatic ?? false,
+    hold.price ? JSON.stringify(hold.price) : null,
+  ];
 }
 
 /** What a call cost in the end, with what it was reckoned from. */

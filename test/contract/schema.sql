@@ -1469,6 +1469,19 @@ begin
   outcome := 'held';
 end
 $function$
+CREATE OR REPLACE FUNCTION public.hold_lease(of_job uuid, token uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform set_config('dialectic.quiet', 'on', true) from jobs j
+  where j.tenant_id = current_tenant() and j.id = of_job and j.lease_token = token
+    and j.status = 'processing' for update;
+  if not found then
+    perform refuse_lease(of_job);
+  end if;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -1731,6 +1744,34 @@ begin
   return made;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last_call uuid;
+  begun int := 0;
+begin
+  select c.id into last_call from model_calls c
+  join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+  where c.tenant_id = current_tenant() and j.chain_id = of_chain and c.id <> of_call
+    and c.purpose <> 'embedding'
+  order by c.id desc limit 1;
+  if found then
+    select count(*) into begun from request_parts(last_call)
+    having bool_and(role is not distinct from roles[ordinal + 1]
+      and blob_hash = hashes[ordinal + 1]);
+    begun := coalesce(begun, 0);
+  end if;
+  if begun > 0 then
+    update model_calls c set begins_with = last_call
+    where c.tenant_id = current_tenant() and c.id = of_call;
+  end if;
+  insert into call_parts (tenant_id, call_id, ordinal, role, blob_hash)
+  select current_tenant(), of_call, at - 1, roles[at], hashes[at]
+  from generate_series(begun + 1, cardinality(hashes)) as at;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.notify_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1897,6 +1938,15 @@ begin
     using errcode = 'DX000', hint = 'access_denied';
 end
 $function$
+CREATE OR REPLACE FUNCTION public.refuse_lease(of_job uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'Job % is no longer held by this worker.', of_job
+    using errcode = 'DX000', hint = 'lease_lost';
+end
+$function$
 CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1990,6 +2040,38 @@ begin
   tokens := array(select j.lease_token from jobs j where j.status = 'processing'
     and (j.lease_until < app_now() or j.worker_id = any (gone)));
   return case when tokens = '{}' then 0 else take_over(tokens, most) end;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.require_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, of_price jsonb, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held record;
+begin
+  select h.* into held from hold_funds(of_tenant, of_call, of_purpose, of_session, of_provider,
+    worst_usd, worst_tokens, in_usd, in_tokens, automatic, of_price) as h;
+  if held.outcome <> 'held' or (of_price is null and held.usd_left is not null) then
+    raise exception 'nothing is held for call %: %', of_call, held.outcome using errcode = 'DX001',
+      detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
+        'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
+        'shortCurrency', held.short_currency);
+  end if;
+  outcome := held.outcome;
+  usd_left := held.usd_left;
+  tokens_left := held.tokens_left;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.require_lease(of_job uuid, token uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job
+    and j.lease_token = token and j.status = 'processing' for share;
+  if not found then
+    perform refuse_lease(of_job);
+  end if;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_owner uuid, of_currency text, of_amount bigint)

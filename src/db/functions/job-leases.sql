@@ -1,5 +1,37 @@
 -- Leases: extending them, and taking jobs over from workers that are gone.
 
+-- Locks the row of a job that this transaction settles: a worker that completes one of its children, or
+-- a cancellation, is ordered wholly before or wholly after. It raises where the lease is gone, since
+-- the statements behind it are sent with it and with the commit.
+create or replace function hold_lease(of_job uuid, token uuid) returns void language plpgsql as $$
+begin
+  perform set_config('dialectic.quiet', 'on', true) from jobs j
+  where j.tenant_id = current_tenant() and j.id = of_job and j.lease_token = token
+    and j.status = 'processing' for update;
+  if not found then
+    perform refuse_lease(of_job);
+  end if;
+end
+$$;
+
+-- The same for a transaction that only needs the job not to be taken over meanwhile.
+create or replace function require_lease(of_job uuid, token uuid) returns void language plpgsql as $$
+begin
+  perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job
+    and j.lease_token = token and j.status = 'processing' for share;
+  if not found then
+    perform refuse_lease(of_job);
+  end if;
+end
+$$;
+
+create or replace function refuse_lease(of_job uuid) returns void language plpgsql as $$
+begin
+  raise exception 'Job % is no longer held by this worker.', of_job
+    using errcode = 'DX000', hint = 'lease_lost';
+end
+$$;
+
 -- Extends the leases that a worker works under and says which it still has. Its other rows are those
 -- that it could not settle: their leases must run out. Rows that are locked are being committed by
 -- the worker itself at this moment.

@@ -117,6 +117,31 @@ begin
 end
 $$;
 
+-- As hold_funds, for statements that are sent with their commit: what is not held is raised, with the
+-- outcome as detail, and so is a hold without a price where dollars are limited.
+create or replace function require_funds(
+  of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text,
+  worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean,
+  of_price jsonb,
+  out outcome text, out usd_left bigint, out tokens_left bigint
+) language plpgsql as $$
+declare
+  held record;
+begin
+  select h.* into held from hold_funds(of_tenant, of_call, of_purpose, of_session, of_provider,
+    worst_usd, worst_tokens, in_usd, in_tokens, automatic, of_price) as h;
+  if held.outcome <> 'held' or (of_price is null and held.usd_left is not null) then
+    raise exception 'nothing is held for call %: %', of_call, held.outcome using errcode = 'DX001',
+      detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
+        'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
+        'shortCurrency', held.short_currency);
+  end if;
+  outcome := held.outcome;
+  usd_left := held.usd_left;
+  tokens_left := held.tokens_left;
+end
+$$;
+
 -- A hold with its payers locked; every change of a hold needs these locks.
 create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
   returns holds language plpgsql

@@ -11,3 +11,32 @@ create or replace function request_parts(of_call uuid)
   join call_parts p on p.tenant_id = b.tenant_id and p.call_id = b.id
   order by p.ordinal
 $$;
+
+-- Notes the parts of a call's request. Where it begins with all that the chain's last call sent, as the
+-- request of every further turn does, only the rest is noted.
+create or replace function note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
+  returns void language plpgsql as $$
+declare
+  last_call uuid;
+  begun int := 0;
+begin
+  select c.id into last_call from model_calls c
+  join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+  where c.tenant_id = current_tenant() and j.chain_id = of_chain and c.id <> of_call
+    and c.purpose <> 'embedding'
+  order by c.id desc limit 1;
+  if found then
+    select count(*) into begun from request_parts(last_call)
+    having bool_and(role is not distinct from roles[ordinal + 1]
+      and blob_hash = hashes[ordinal + 1]);
+    begun := coalesce(begun, 0);
+  end if;
+  if begun > 0 then
+    update model_calls c set begins_with = last_call
+    where c.tenant_id = current_tenant() and c.id = of_call;
+  end if;
+  insert into call_parts (tenant_id, call_id, ordinal, role, blob_hash)
+  select current_tenant(), of_call, at - 1, roles[at], hashes[at]
+  from generate_series(begun + 1, cardinality(hashes)) as at;
+end
+$$;
