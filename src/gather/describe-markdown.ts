@@ -62,7 +62,7 @@ const isClosing = (word: string, at: number, words: readonly string[]): boolean 
   at === words.length - 1 && /^#+$/.test(word);
 
 /** A value as one line of readable length; undefined where nothing is left. */
-function asLine(value: unknown): string | undefined {
+export function asLine(value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const line = String(value)
     .toWellFormed()
@@ -79,7 +79,7 @@ function asNames(value: unknown): string | undefined {
 }
 
 /** The year in a number, a date or a text that begins with one; undefined for what is no year. */
-function asYear(value: unknown): number | undefined {
+export function asYear(value: unknown): number | undefined {
   const text = value instanceof Date ? value.toISOString() : (asLine(value) ?? '');
   const year = Number(/(?<!\d)(1[4-9]\d\d|20\d\d)(?!\d)/.exec(text.slice(0, 100))?.[1]);
   return Number.isNaN(year) ? undefined : year;

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
-import { draftOf, mediaTypeOf } from './extract-text.ts';
+import { draftOf } from './extract-text.ts';
+import { type ExtractLimits, Extractor } from './extractor.ts';
 import {
   digestOf,
   type Gathered,
@@ -8,10 +9,11 @@ import {
   type RefusedPlace,
 } from './gathered-source.ts';
 import { listFiles } from './list-files.ts';
+import { mediaTypeOf } from './media-type.ts';
 import { MOST_BYTES, readBytes } from './read-bytes.ts';
 
 /** How sources are gathered. */
-export type GatherOptions = {
+export type GatherOptions = ExtractLimits & {
   /** The largest file or page that is taken, in bytes; 10 MB. */
   readonly maxBytes?: number;
   /** The most bytes that are taken in all; 100 MB. */
@@ -30,51 +32,68 @@ export async function gatherSources(
   places: readonly string[],
   options: GatherOptions = {},
 ): Promise<Gathered> {
-  const sources: GatheredSource[] = [];
-  const refused: RefusedPlace[] = [];
-  const seen = new Set<string>();
-  let total = 0;
-  for (const place of places) {
-    const listing = await settle(place, refused, () => listFiles(place));
-    refused.push(...(listing?.refused ?? []));
+  const extractor = new Extractor(options);
+  try {
+    const gathering = new Gathering(extractor, options);
+    for (const place of places) await gathering.takeFiles(place);
+    return gathering;
+  } finally {
+    await extractor.close();
+  }
+}
+
+/** What was gathered so far, and how much it is. */
+class Gathering implements Gathered {
+  readonly sources: GatheredSource[] = [];
+  readonly refused: RefusedPlace[] = [];
+  readonly #extractor: Extractor;
+  readonly #options: GatherOptions;
+  readonly #seen = new Set<string>();
+  #total = 0;
+
+  constructor(extractor: Extractor, options: GatherOptions) {
+    this.#extractor = extractor;
+    this.#options = options;
+  }
+
+  /** Takes a file, or the files of a folder. */
+  async takeFiles(place: string): Promise<void> {
+    const listing = await this.#settle(place, () => listFiles(place));
+    this.refused.push(...(listing?.refused ?? []));
     for (const path of listing?.files ?? []) {
-      options.signal?.throwIfAborted();
+      this.#options.signal?.throwIfAborted();
       const real = await realpath(path).catch(() => path);
-      if (seen.has(real)) continue;
-      seen.add(real);
-      const source = await settle(path, refused, () => gatherFile(path, options));
-      if (source === undefined) continue;
-      total += source.archived?.bytes.length ?? 0;
-      requireRoom(total, options.maxTotalBytes ?? MOST_TOTAL);
-      sources.push(source);
+      if (this.#seen.has(real)) continue;
+      this.#seen.add(real);
+      const source = await this.#settle(path, () => this.#readFile(path));
+      if (source !== undefined) this.#add(source);
     }
   }
-  return { sources, refused };
-}
 
-async function gatherFile(path: string, options: GatherOptions): Promise<GatheredSource> {
-  const bytes = await readBytes(path, options.maxBytes ?? MOST_BYTES);
-  const mediaType = mediaTypeOf(path);
-  const draft = await draftOf(bytes, mediaType, path);
-  return { place: path, draft, archived: { bytes, mediaType, sha256: digestOf(bytes) } };
-}
-
-/** The outcome of one place; its failure is noted and does not end the others. */
-async function settle<T>(
-  place: string,
-  refused: RefusedPlace[],
-  work: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (thrown) {
-    refused.push({ place, error: toDialecticError(thrown) });
-    return undefined;
+  async #readFile(place: string): Promise<GatheredSource> {
+    const bytes = await readBytes(place, this.#options.maxBytes ?? MOST_BYTES);
+    const mediaType = mediaTypeOf(bytes, place);
+    const draft = await draftOf({ place, bytes, mediaType }, this.#extractor);
+    return { place, draft, archived: { bytes, mediaType, sha256: digestOf(bytes) } };
   }
-}
 
-function requireRoom(total: number, most: number): void {
-  if (total <= most) return;
-  const message = `The sources have more than ${most} bytes together.`;
-  throw new DialecticError('file_too_large', message);
+  /** The outcome of one place; its failure is noted and does not end the others. */
+  async #settle<T>(place: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (thrown) {
+      this.refused.push({ place, error: toDialecticError(thrown) });
+      return undefined;
+    }
+  }
+
+  #add(source: GatheredSource): void {
+    const most = this.#options.maxTotalBytes ?? MOST_TOTAL;
+    this.#total += source.archived?.bytes.length ?? 0;
+    if (this.#total > most) {
+      const message = `The sources have more than ${most} bytes together.`;
+      throw new DialecticError('file_too_large', message);
+    }
+    this.sources.push(source);
+  }
 }
