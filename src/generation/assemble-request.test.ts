@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { processOf, stage, step } from '../../test/recipes/build.ts';
 import type { PlannedJob } from '../planning/types.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
+import { readingOrder } from '../recipe/reading-order.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/render-prompt.ts';
 import { type Assembly, assembleRequest } from './assemble-request.ts';
 import type { JobInput } from './job-input.ts';
@@ -117,6 +118,53 @@ describe('a request', () => {
       [...all(assemble({ inputs: list })).matchAll(/<document label="(\w)"/g)].map(([, l]) => l);
     expect(order(inputs)).toEqual(['A', 'B', 'C']);
     expect(order(inputs.toReversed())).toEqual(['A', 'B', 'C']);
+  });
+
+  test('gives the text of the stage and what its steps share where prompts begin alike', () => {
+    const review = `How to review: ${'look twice, '.repeat(50)}then judge.`;
+    const made = stage('propose', [step('p', 'EXECUTE', 'all_to_one', 'case', ['seed:propose/'])]);
+    const bare = stage('judge', [
+      step('plan', 'EXECUTE', 'all_to_one', 'plan', ['doc:propose/case']),
+      step('a', 'EXECUTE', 'all_to_one', 'a', ['doc:propose/case', 'doc:judge/plan']),
+      step('b', 'EXECUTE', 'all_to_one', 'b', ['doc:propose/case', 'doc:judge/plan']),
+    ]);
+    const prompts = { 'prompts/_review.md': review };
+    const take = "{% render 'prompts/_review.md' %} For {{ step.name }}.";
+    const judge = {
+      ...bare,
+      seedPrompt: SEED,
+      files: {
+        ...bare.files,
+        ...prompts,
+        [SEED]: 'Judge: {{ user_request }}',
+        'prompts/t.md': take,
+      },
+      steps: bare.steps.map((one, at) => (at === 0 ? one : { ...one, prompt: 'prompts/t.md' })),
+    };
+    const judging = processOf('judging', [made, judge]);
+    const order = readingOrder(judging, 'judge', 'a');
+    const inputs = ['/current/propose/case', '/current/judge/plan'].map((source, at) =>
+      input({ label: `D${at}`, order: `00${at}/d`, place: order.indexOf(source) }),
+    );
+    const facts = factsOf(request);
+    const seedPrompt = renderSeedPrompt(judging, judge, facts);
+    const session = { id: 's', process: judging };
+    const [plan, a, b] = judge.steps.map((one, at) =>
+      assemble({
+        session,
+        stage: judge,
+        step: one,
+        facts,
+        seedPrompt,
+        inputs: inputs.slice(0, at + 1),
+      }),
+    );
+    const shared = a!.messages.slice(0, a!.cacheablePrefixCount);
+    expect(b!.messages.slice(0, b!.cacheablePrefixCount)).toEqual(shared);
+    expect(shared.filter(({ content }) => content === review)).toHaveLength(1);
+    expect(a!.messages.at(-1)!.content).not.toContain(review);
+    expect(shared.slice(0, 3)).toEqual(plan!.messages.slice(0, 3));
+    expect(plan!.cacheablePrefixCount).toBe(3);
   });
 
   test('lets no text out of its block, nor in disguise', () => {

@@ -2,6 +2,7 @@ import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { requireContract, schemaForModel } from '../recipe/contract.ts';
+import { isShareable, readingOrder, STAGE_TEXT, textSource } from '../recipe/reading-order.ts';
 import {
   type PromptFacts,
   type PromptInput,
@@ -16,9 +17,6 @@ import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
-
-/** Shorter texts are not worth taking out of their place. */
-const LEAST_COMMON = 400;
 
 export type Assembly = {
   readonly session: Pick<SessionView, 'id' | 'process'>;
@@ -37,17 +35,18 @@ export type Assembly = {
 /**
  * Puts a request together. What most calls share comes first and stays the same to the byte, so
  * that providers can reuse it: the system instruction and the request, which all stages share, the
- * documents in their reading order, then the stage. What only this step says comes last.
+ * documents in their reading order, with the stage among them. What only this step says comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model, subject } = assembly;
   const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
   const { stable, setting } = splitSeedPrompt(assembly);
-  const shared = [stable, packDocuments(assembly.inputs), setting]
+  const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
+  const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
+  const shared = [stable, ...packInOrder(assembly, texts)]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));
-  const { common, own } = splitPrompt(assembly, currentPrompt(assembly));
   return {
     model,
     system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
@@ -136,15 +135,45 @@ const asData = (text: string): string =>
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
 /** The order of documents in a prompt. */
-export const compareInputs = (a: JobInput, b: JobInput): number =>
+const compareInputs = (a: JobInput, b: JobInput): number =>
   a.place - b.place || (a.order < b.order ? -1 : 1);
+
+/** What a request gives, source by source; what has no place, such as feedback, comes last. */
+export function inReadingOrder<T extends JobInput>({
+  session,
+  stage,
+  step,
+  inputs,
+}: Pick<Assembly, 'session' | 'stage' | 'step'> & { readonly inputs: readonly T[] }) {
+  const reading = readingOrder(session.process, stage.key, step.key);
+  const places = [...reading.keys(), reading.length];
+  const sorted = inputs.filter(({ type }) => type !== 'seed_prompt').toSorted(compareInputs);
+  return places.map((at) => ({
+    source: reading[at] ?? '',
+    inputs: sorted.filter(({ place }) => Math.min(place, reading.length) === at),
+  }));
+}
+
+/** The messages of documents and of texts that stand between them. */
+function packInOrder(assembly: Assembly, texts: ReadonlyMap<string, string>): string[] {
+  const messages: string[] = [];
+  let run: JobInput[] = [];
+  for (const { source, inputs } of inReadingOrder(assembly)) {
+    const text = texts.get(source) ?? '';
+    if (text !== '') {
+      messages.push(packDocuments(run), text);
+      run = [];
+    }
+    run.push(...inputs);
+  }
+  return [...messages, packDocuments(run)];
+}
 
 /** Documents as data, in an order that never changes. */
 function packDocuments(inputs: readonly JobInput[]): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
-  const shown = inputs.filter(({ type }) => type !== 'seed_prompt');
-  for (const input of shown.toSorted(compareInputs)) {
+  for (const input of inputs) {
     const key = `${input.order}/${input.label}`;
     if (seen.has(key)) continue;
     seen.add(key);
@@ -200,15 +229,23 @@ function speakOfFeedback(pieces: readonly PromptInput[]): string {
 }
 
 /**
- * Takes out of a prompt what the prompts of a process say in the same words: its shared texts that
- * hold no variable. Said before everything else, they are part of what providers reuse.
+ * Takes out of a prompt what others say in the same words: shared texts that hold no variable, of
+ * the process or of the stage. Said before what only this step says, they are part of what
+ * providers reuse.
  */
-function splitPrompt({ session }: Assembly, prompt: string) {
-  const common = Object.values(session.process.shared)
-    .map((text) => text.trim())
-    .filter((text) => text.length >= LEAST_COMMON && !/\{[{%]/.test(text) && prompt.includes(text));
-  const own = common.reduce((rest, text) => rest.replace(text, ''), prompt);
-  return { common, own: own.replace(/\n{3,}/g, '\n\n').trim() };
+function splitPrompt({ session, stage, step }: Assembly, prompt: string) {
+  const find = (files: Readonly<Record<string, string>>): [string, string][] =>
+    Object.entries(files)
+      .map(([file, text]): [string, string] => [file, text.trim()])
+      .filter(([file, text]) => file !== step.prompt && isShareable(text) && prompt.includes(text));
+  const common = find(session.process.shared).map(([, text]) => text);
+  const reading = readingOrder(session.process, stage.key, step.key);
+  const ofStage = find(stage.files)
+    .map(([file, text]): [string, string] => [textSource(file), text])
+    .filter(([source]) => reading.includes(source));
+  const taken = [...common, ...ofStage.map(([, text]) => text)];
+  const own = taken.reduce((rest, text) => rest.replace(text, ''), prompt);
+  return { common, ofStage, own: own.replace(/\n{3,}/g, '\n\n').trim() };
 }
 
 /** What the stage's plan says about one document. */

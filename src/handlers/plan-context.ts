@@ -3,7 +3,8 @@ import { forecast } from '../context/forecast.ts';
 import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
-import { compareInputs } from '../generation/assemble-request.ts';
+import { inReadingOrder } from '../generation/assemble-request.ts';
+import type { JobInput } from '../generation/job-input.ts';
 import type { Job } from '../jobs/types.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
@@ -136,7 +137,7 @@ type ListedPart = Pick<ContextPart, 'kind' | 'label' | 'tokens'> & { readonly id
 
 /** The parts of a request in its order; their tokens add up to it. */
 function listParts(assembled: Assembled, { count }: Measure, tokens: number): ListedPart[] {
-  const { request, inputs, turn } = assembled;
+  const { request, turn } = assembled;
   const shared = request.messages.slice(0, request.cacheablePrefixCount ?? 0);
   const list = (
     kind: ContextPart['kind'],
@@ -149,19 +150,22 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
     label,
     tokens: count(text),
   });
-  const shown = inputs.filter(({ type }) => type !== 'seed_prompt').toSorted(compareInputs);
-  const documents = new Map(
-    shown.map((input) => {
-      const id = isShortenable(input) ? documentId(input) : `fixed ${documentId(input)}`;
-      return [id, list('document', input.label, input.text, id)] as const;
-    }),
+  const listDocument = (input: JobInput): [string, ListedPart] => {
+    const id = isShortenable(input) ? documentId(input) : `fixed ${documentId(input)}`;
+    return [id, list('document', input.label, input.text, id)];
+  };
+  const given = inReadingOrder(assembled).flatMap(({ inputs }) => inputs.map(listDocument));
+  const documents = [...new Map(given).values()];
+  const [first, ...others] = shared;
+  const middle = others.flatMap(({ content }) =>
+    content.startsWith('# Documents')
+      ? documents.splice(0, content.match(/^<(?:document|feedback) /gm)?.length ?? 0)
+      : [list('stage', 'stage', content)],
   );
-  const [first, ...others] = shared.filter(({ content }) => !content.startsWith('# Documents'));
   const listed = [
     list('instructions', 'instructions', request.system),
     ...(first ? [list('request', 'request', first.content)] : []),
-    ...documents.values(),
-    ...others.map(({ content }) => list('stage', 'stage', content)),
+    ...middle,
     list('task', 'task', promptOf(request)),
     ...(turn?.written ?? []).map((text, at) =>
       list('turn', `part ${at + 1} of the answer so far`, text, turnId(at)),

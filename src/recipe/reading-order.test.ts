@@ -22,14 +22,24 @@ const process = processOf('p', [
   ]),
 ]);
 
-test('what most steps of a stage read comes first', () => {
-  expect(keys(readingOrder(process, 'b', 'one'))).toEqual(['z', 'y']);
-  expect(keys(readingOrder(process, 'b', 'two'))).toEqual(['z', 'x']);
-  expect(keys(readingOrder(process, 'b', 'three'))).toEqual(['z', 'one']);
+test('what most steps read comes first, and the text of the stage before what only one reads', () => {
+  expect(keys(readingOrder(process, 'b', 'one'))).toEqual(['z', 'y', 'stage']);
+  expect(keys(readingOrder(process, 'b', 'two'))).toEqual(['z', 'stage', 'x']);
+  expect(keys(readingOrder(process, 'b', 'three'))).toEqual(['z', 'stage', 'one']);
 });
 
 test('a later stage begins as an earlier prompt did', () => {
-  expect(keys(readingOrder(process, 'c', 'last'))).toEqual(['z', 'y', 'x', 'three']);
+  expect(keys(readingOrder(process, 'c', 'last'))).toEqual(['z', 'y', 'x', 'three', 'stage']);
+});
+
+test('steps that read the same and share a text begin alike', () => {
+  const shipped = shippedWhole('software-plan');
+  const critique = readingOrder(shipped, 'antithesis', 'antithesis_generate_risk_register');
+  const other = readingOrder(shipped, 'antithesis', 'antithesis_generate_dependency_map');
+  expect(critique).toContain('text prompts/_reviewing.md');
+  expect(other).toEqual(critique);
+  const plan = readingOrder(shipped, 'antithesis', 'antithesis_prepare_proposal_review_plan');
+  expect(critique.slice(0, plan.length)).toEqual(plan);
 });
 
 test('every document that a step reads is in its order once', () => {
@@ -40,7 +50,8 @@ test('every document that a step reads is in its order once', () => {
       expect(new Set(order).size, one.key).toBe(order.length);
       const read = one.inputs.filter(({ type }) => /document|contribution|header/.test(type));
       const shown = read.filter((input) => input.shown !== false);
-      expect(new Set(keys(order)), one.key).toEqual(new Set(shown.map((i) => i.documentKey)));
+      const documents = order.filter((source) => !/^(?:stage$|text )/.test(source));
+      expect(new Set(keys(documents)), one.key).toEqual(new Set(shown.map((i) => i.documentKey)));
     }
   }
 });

@@ -1,0 +1,108 @@
+/** Things by their numbers, in the order in which a text gives them. */
+type Order = readonly number[];
+/** By number. */
+type Sizes = readonly number[];
+
+/** More things than any process has. */
+const MOST_THINGS = 2 ** 20;
+
+/**
+ * The same things in orders that share their beginnings, as a prefix tree. Its size is what is sent
+ * at full price, whichever text is sent first. Finding the smallest tree is hard; this one is grown
+ * from what saves most and then changed wherever that makes it smaller.
+ */
+export function shrinkTree(given: readonly Order[], sizes: Sizes): readonly Order[] {
+  let orders = growTree(given, sizes);
+  let size = treeSize(orders, sizes);
+  const pairs = given.flatMap((one, i) =>
+    given.flatMap((other, j) => (i !== j && shareSome(one, other) ? [[i, j] as const] : [])),
+  );
+  for (let before = Number.POSITIVE_INFINITY; size < before; ) {
+    before = size;
+    for (const [i, j] of pairs) {
+      for (const changed of changesOf(orders, i, j)) {
+        const smaller = treeSize(changed, sizes);
+        if (smaller < size) [orders, size] = [changed, smaller];
+      }
+    }
+  }
+  return orders;
+}
+
+/** What saves most comes first in all orders that have it, and so on behind it and beside it. */
+function growTree(given: readonly Order[], sizes: Sizes): readonly Order[] {
+  const shared = findLargestShare(given, sizes);
+  if (shared.length === 0) return given;
+  const has = given.map((order) => holdsAll(order, shared));
+  const rests = given.filter((_, at) => has[at]).map((order) => without(order, shared));
+  const inner = growTree(rests, sizes).map((order) => [...shared, ...order]);
+  const outer = [
+    ...growTree(
+      given.filter((_, at) => !has[at]),
+      sizes,
+    ),
+  ];
+  return has.map((isInner) => (isInner ? inner.shift() : outer.shift()) ?? []);
+}
+
+/** Of what any two have in common: that which saves most where all that have it begin with it. */
+function findLargestShare(orders: readonly Order[], sizes: Sizes): Order {
+  let best: Order = [];
+  let most = 0;
+  for (const [i, one] of orders.entries()) {
+    for (const other of orders.slice(i + 1)) {
+      const shared = other.filter((thing) => one.includes(thing));
+      const holders = orders.filter((order) => holdsAll(order, shared)).length;
+      const saved = shared.reduce((sum, thing) => sum + (sizes[thing] ?? 0), 0) * (holders - 1);
+      if (saved > most) [best, most] = [shared, saved];
+    }
+  }
+  return best;
+}
+
+const shareSome = (one: Order, other: Order): boolean => one.some((thing) => other.includes(thing));
+
+/** What two orders share leads one of them, both, or all that have it or begin as it does. */
+function changesOf(orders: readonly Order[], i: number, j: number): (readonly Order[])[] {
+  const [one = [], other = []] = [orders[i], orders[j]];
+  const shared = other.filter((thing) => one.includes(thing));
+  const follows = orders.with(i, leadWith(one, shared));
+  if (i > j) return [follows];
+  return [
+    follows,
+    follows.with(j, leadWith(other, shared)),
+    orders.map((order) => (holdsAll(order, shared) ? leadWith(order, shared) : order)),
+    orders.map((order) => leadWith(order, leadingIn(shared, order))),
+  ];
+}
+
+const holdsAll = (order: Order, things: Order): boolean =>
+  things.every((thing) => order.includes(thing));
+
+const leadWith = (order: Order, first: Order): Order =>
+  first.length === 0 ? order : [...first, ...without(order, first)];
+
+const without = (order: Order, things: Order): Order =>
+  order.filter((thing) => !things.includes(thing));
+
+/** How `order` begins, as far as it names only what is among the things. */
+function leadingIn(order: Order, things: Order): Order {
+  const end = order.findIndex((thing) => !things.includes(thing));
+  return end < 0 ? order : order.slice(0, end);
+}
+
+function treeSize(orders: readonly Order[], sizes: Sizes): number {
+  const nodes = new Map<number, number>();
+  let size = 0;
+  for (const order of orders) {
+    let node = 0;
+    for (const thing of order) {
+      const edge = node * MOST_THINGS + thing;
+      const next = nodes.get(edge);
+      if (next === undefined) size += sizes[thing] ?? 0;
+      node = next ?? nodes.size + 1;
+      if (next === undefined) nodes.set(edge, node);
+    }
+  }
+  return size;
+}
