@@ -1,5 +1,8 @@
-/** Control characters but tab and line breaks; C1 is among them, since U+009B begins an escape. */
-const CONTROL = /(?![\t\n\r])\p{Cc}/gu;
+/**
+ * Control characters but tab and line breaks; C1 is among them, since U+009B begins an escape. By code
+ * units: `\p{Cc}` took a tenth of the time in which a debate's prompts are exported.
+ */
+const CONTROL = /[^\t\n\r\x20-\x7e\xa0-\uffff]/g;
 const HIGH_SURROGATE_AT_END = /[\ud800-\udbff]$/;
 
 /**
@@ -38,7 +41,7 @@ const cleanPart = (_key: string, part: unknown): unknown =>
  * What shows nothing and changes how the rest shows: carriage returns and control characters, and
  * those that turn the direction of text. Line breaks and tabs stay.
  */
-const MISLEADING = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
+const MISLEADING = /[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\uffff]/g;
 
 /** The text as it is shown: without characters that a terminal or a reader would be misled by. */
 export const withoutControls = (text: string): string => text.replace(MISLEADING, '');
