@@ -5,7 +5,7 @@ import { constructPath, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
 import { processToFiles } from '../recipe/serialise.ts';
-import type { Overlay } from '../recipe/types.ts';
+import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { type Counts, readCounts } from './counts.ts';
@@ -146,9 +146,14 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
   return { rows, documents, feedback };
 }
 
+/** The files of a process, which never changes once it is read. */
+const recipes = new WeakMap<Process, ReadonlyMap<string, string>>();
+
 /** The recipe as the session followed it: a replay needs no other, and a person can change it. */
 function addRecipe({ id, process }: SessionView, files: Map<string, string>): void {
-  for (const [name, text] of processToFiles(process)) {
+  const made = recipes.get(process) ?? processToFiles(process);
+  recipes.set(process, made);
+  for (const [name, text] of made) {
     files.set(constructPath({ kind: 'recipe', session: id.slice(-12), name }), text);
   }
 }
