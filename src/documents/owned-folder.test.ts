@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/stores.ts';
@@ -24,6 +24,28 @@ test('an owner writes again what it wrote, and takes away what is gone', async (
     'Pending',
     'project_readme.md',
   ]);
+});
+
+test('what is still as it was written is not written again, and what was changed is', async () => {
+  const out = join(await temporaryFolder(), 'out');
+  const files = new Map([
+    ['same.md', 'Same.'],
+    ['deep/edited.md', 'Ours.'],
+    ['deep/gone.md', 'Ours.'],
+    ['new.md', 'Old.'],
+  ]);
+  await writeOwned(out, 'a', files);
+  const inode = async (name: string) => (await lstat(join(out, name))).ino;
+  const before = { same: await inode('same.md'), claim: await inode('.dialectic-files.json') };
+  await writeFile(join(out, 'deep/edited.md'), 'Mine.');
+  await rm(join(out, 'deep/gone.md'));
+  await writeOwned(out, 'a', new Map([...files, ['new.md', 'New.']]));
+  expect({ same: await inode('same.md'), claim: await inode('.dialectic-files.json') }).toEqual(
+    before,
+  );
+  expect(await read(out, 'deep/edited.md')).toBe('Ours.');
+  expect(await read(out, 'deep/gone.md')).toBe('Ours.');
+  expect(await read(out, 'new.md')).toBe('New.');
 });
 
 test('a folder of another owner, or of nobody, is refused and stays as it was', async () => {

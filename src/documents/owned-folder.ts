@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DialecticError, messageOf } from '../errors/errors.ts';
@@ -8,9 +9,12 @@ import {
   lookAt,
   makeFoldersWithin,
   PARTIAL_PREFIX,
+  replaceText,
   requireOwnFolder,
 } from '../platform/safe-writes.ts';
+import { hashOf } from './blobs.ts';
 import { deconstructPath } from './paths.ts';
+import { isWritten, noteWritten } from './written-files.ts';
 
 /** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */
 type Claim = { readonly owner: string; readonly files: readonly string[] };
@@ -20,6 +24,9 @@ const CLAIM = '.dialectic-files.json';
 const CLAIM_LIMITS = { maxFileBytes: 64_000_000, maxFolderBytes: 64_000_000, maxFiles: 1 };
 /** A file manager leaves it in a folder that looks empty. */
 const LEFT_BY_SYSTEM = '.DS_Store';
+
+/** How many places are looked at at a time: as many as node has threads for files. */
+const LOOKS_AT_ONCE = 4;
 
 /**
  * Makes sure that a folder can be written before anything is spent on what goes into it: it is
@@ -56,6 +63,7 @@ export async function claimFolder(out: string, owner: string): Promise<void> {
 /**
  * Brings the owner's files in a folder up to date. Before the first is written, every place is
  * looked at: a file that the program did not write there, and a link, are left alone and refused.
+ * What this process wrote before, and what is still as it left it, is not written again.
  */
 export async function writeOwned(
   out: string,
@@ -63,22 +71,46 @@ export async function writeOwned(
   files: ReadonlyMap<string, string>,
 ): Promise<void> {
   const known = new Set(await readOwned(out, owner));
-  for (const path of files.keys()) await requireFree(out, path, known);
+  const found = await requireAllFree(out, [...files.keys()], known);
   await makeFolder(out);
+  const noted = new Set([...known, ...files.keys()]);
   // Noted first: after a kill in the midst, the next export knows its own files.
-  await writeClaim(out, { owner, files: [...new Set([...known, ...files.keys()])] });
+  if (noted.size > known.size) await writeClaim(out, { owner, files: [...noted] });
   const removed = await removeStale(
     out,
     [...known].filter((path) => !files.has(path)),
   );
   for (const [path, text] of files) {
-    await makeFoldersWithin(out, path).catch((thrown: unknown) => {
+    const place = resolve(out, path);
+    const digest = hashOf(text);
+    if (isWritten(place, digest, found.get(path))) continue;
+    try {
+      await makeFoldersWithin(out, path);
+      noteWritten(place, digest, await replaceText(place, text));
+    } catch (thrown) {
       throw explain(thrown, out);
-    });
-    await writeTextFile(join(out, path), text);
+    }
   }
-  const kept = [...known].filter((path) => !removed.has(path));
-  await writeClaim(out, { owner, files: [...new Set([...kept, ...files.keys()])] });
+  const kept = [...noted].filter((path) => files.has(path) || !removed.has(path));
+  if (kept.length < noted.size || noted.size === 0) await writeClaim(out, { owner, files: kept });
+}
+
+/** What stands at each place, of which none may be a link or a file of others. */
+async function requireAllFree(
+  out: string,
+  paths: readonly string[],
+  known: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, Stats | null>> {
+  const noLinks = new Set<string>();
+  const found = new Map<string, Stats | null>();
+  for (let at = 0; at < paths.length; at += LOOKS_AT_ONCE) {
+    await Promise.all(
+      paths.slice(at, at + LOOKS_AT_ONCE).map(async (path) => {
+        found.set(path, await requireFree(out, path, known, noLinks));
+      }),
+    );
+  }
+  return found;
 }
 
 /** The files that the program wrote into a folder for an owner; refuses a folder of others. */
@@ -120,11 +152,16 @@ async function readClaim(out: string): Promise<Claim | null> {
 const writeClaim = (out: string, claim: Claim): Promise<void> =>
   writeTextFile(join(out, CLAIM), `${JSON.stringify(claim, null, 1)}\n`);
 
-async function requireFree(out: string, path: string, known: ReadonlySet<string>): Promise<void> {
+async function requireFree(
+  out: string,
+  path: string,
+  known: ReadonlySet<string>,
+  noLinks: Set<string>,
+): Promise<Stats | null> {
   const place = join(out, path);
-  if (await hasLinkOnTheWay(out, path)) throw occupied(place, 'stands behind a link');
+  if (await hasLinkOnTheWay(out, path, noLinks)) throw occupied(place, 'stands behind a link');
   const entry = await lookAt(place);
-  if (entry === null || (entry.isFile() && known.has(path))) return;
+  if (entry === null || (entry.isFile() && known.has(path))) return entry;
   const what = entry.isSymbolicLink() ? 'is a link' : 'is not a file of an earlier export';
   throw occupied(place, what);
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
@@ -8,20 +9,23 @@ export const PARTIAL_PREFIX = '.dialectic-';
 
 /**
  * Writes a text whole or not at all: a reader sees the old file or the new one. A link in its place
- * is replaced, not followed. Without `mode` an older file's rights stay.
+ * is replaced, not followed. Without `mode` an older file's rights stay. Returns what the file is now.
  */
-export async function replaceText(path: string, text: string, mode?: number): Promise<void> {
+export async function replaceText(path: string, text: string, mode?: number): Promise<Stats> {
   const partial = join(dirname(path), `${PARTIAL_PREFIX}${newId()}`);
   try {
     const before = await lookAt(path);
     const kept = before?.isFile() ? before.mode & 0o777 : 0o666;
     const file = await open(partial, 'wx', mode ?? kept);
+    let written: Stats;
     try {
       await file.writeFile(text);
+      written = await file.stat();
     } finally {
       await file.close();
     }
     await rename(partial, path);
+    return written;
   } catch (thrown) {
     await rm(partial, { force: true });
     throw thrown;
@@ -41,13 +45,22 @@ export async function makeFoldersWithin(root: string, path: string): Promise<voi
   }
 }
 
-/** Whether a path below a root has a link on its way; the path itself may be one. */
-export async function hasLinkOnTheWay(root: string, path: string): Promise<boolean> {
+/**
+ * Whether a path below a root has a link on its way; the path itself may be one. Who asks for many
+ * paths at once gives a set, in which folders are noted that are none.
+ */
+export async function hasLinkOnTheWay(
+  root: string,
+  path: string,
+  noLinks = new Set<string>(),
+): Promise<boolean> {
   let folder = root;
   for (const part of dirname(path).split('/')) {
     if (part === '.') return false;
     folder = join(folder, part);
+    if (noLinks.has(folder)) continue;
     if ((await lookAt(folder))?.isSymbolicLink()) return true;
+    noLinks.add(folder);
   }
   return false;
 }
