@@ -40,6 +40,7 @@ export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';
 export type { SessionEvent } from './session/event-types.ts';
 export type { Question } from './session/questions.ts';
 export type { ReadDocument } from './session/read-document.ts';
+export type { SourceDetail, SourceInfo, SourceUse } from './session/source-info.ts';
 export type { RunResult } from './session/summary.ts';
 export { type Attention, type Candidate, chooseLevels } from './sources/attention.ts';
 export {
@@ -60,6 +61,7 @@ export {
 } from './sources/levels.ts';
 export { type Listed, listSources, type SourceList } from './sources/list-sources.ts';
 export { normaliseMarkers } from './sources/markers.ts';
-export { type Registered, type RegistryOptions, SourceRegistry } from './sources/registry.ts';
+export { type RegistryOptions, SourceRegistry } from './sources/registry.ts';
 export type { Citation, Source, SourceDraft } from './sources/source.ts';
+export type { Likeness, Registered } from './sources/source-index.ts';
 export type { RunBudget } from './wallet/session-budgets.ts';

@@ -1,26 +1,18 @@
-import { DialecticError } from '../errors/errors.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { NearMethod } from './near-duplicates.ts';
 import { type Citation, idOf, ordinalOf, type Source, type SourceDraft } from './source.ts';
-import { type Entry, type Near, SourceIndex } from './source-index.ts';
+import {
+  type Entry,
+  type Likeness,
+  type Near,
+  type Registered,
+  SourceIndex,
+} from './source-index.ts';
 import { SourceLog } from './source-log.ts';
 
-export type RegistryOptions = {
-  /** Texts that share so many of their runs of three words are named as nearly the same; 0.8. */
-  readonly suggestAt?: number;
-  /** From this likeness on a new source becomes an alias by itself; absent = never. */
-  readonly mergeAt?: number;
+export type RegistryOptions = Likeness & {
   /** How near duplicates are looked for; `min-hash`. */
   readonly near?: NearMethod;
-};
-
-/** What became of a draft. */
-export type Registered = {
-  readonly id: string;
-  /** Whether it was not known before. */
-  readonly isNew: boolean;
-  /** Earlier sources with nearly the same text, the nearest first. */
-  readonly near: readonly Near[];
 };
 
 /** A change that waits to be written with others. */
@@ -66,44 +58,29 @@ export class SourceRegistry {
 
   /** Admits a source, or adds what is new to one that is known. */
   register(draft: SourceDraft): Promise<Registered> {
-    const { suggestAt = 0.8, mergeAt } = this.#options;
-    return this.#change(() => {
-      const { ordinal, entry } = this.#index.place(draft);
-      const isNew = ordinal > this.#index.size;
-      const near = isNew ? this.#index.findNear(draft.excerpts.join('\n'), suggestAt) : [];
-      if (entry !== null) this.#write(entry);
-      const [nearest] = near;
-      if (nearest && mergeAt !== undefined && nearest.likeness >= mergeAt) {
-        this.#write({ alias: ordinal, of: this.#require(nearest.id) });
-      }
-      return { id: idOf(this.#index.standing(ordinal)), isNew, near };
-    });
+    return this.#change(() =>
+      this.#index.admit(draft, this.#options, (entry) => this.#write(entry)),
+    );
   }
 
   /** Makes a source an alias of another. */
   merge(id: string, into: string): Promise<void> {
-    return this.#change(() => {
-      const [alias, of] = [this.#require(id), this.#require(into)];
-      if (this.#index.standing(of) === this.#index.standing(alias)) {
-        throw new DialecticError('usage_invalid', `${id} and ${into} are one source already.`);
-      }
-      this.#write({ alias, of });
-    });
+    return this.#change(() => this.#write(this.#index.merge(id, into)));
   }
 
   /** Makes an alias a source of its own again. */
   split(id: string): Promise<void> {
-    return this.#change(() => this.#write({ alias: this.#require(id), of: null }));
+    return this.#change(() => this.#write({ alias: this.#index.require(id), of: null }));
   }
 
   /** Notes where a source is cited. */
   cite(id: string, by: Citation): Promise<void> {
-    return this.#change(() => this.#write({ cited: this.#require(id), by }));
+    return this.#change(() => this.#write({ cited: this.#index.require(id), by }));
   }
 
   /** Where a source and its aliases are cited, in the order in which it was noted. */
   citationsOf(id: string): readonly Citation[] {
-    return this.#index.citationsOf(this.#require(id));
+    return this.#index.citationsOf(this.#index.require(id));
   }
 
   /** The source of an id; undefined where there is none. */
@@ -132,13 +109,6 @@ export class SourceRegistry {
     await this.#writing;
     this.#log.close();
     this.#lock.close();
-  }
-
-  #require(id: string): number {
-    const ordinal = ordinalOf(id);
-    if (ordinal !== undefined && ordinal <= this.size) return ordinal;
-    const there = this.size === 0 ? 'there are none' : `there are S1 to S${this.size}`;
-    throw new DialecticError('not_found', `There is no source ${id}; ${there}.`);
   }
 
   #write(entry: Entry): void {

@@ -1,7 +1,15 @@
+import { DialecticError } from '../errors/errors.ts';
 import { canonicalKey } from './canonical-key.ts';
 import { createNearDuplicates, type NearDuplicates, type NearMethod } from './near-duplicates.ts';
 import { likenessOf } from './shingles.ts';
-import { type Citation, idOf, mergeDrafts, type Source, type SourceDraft } from './source.ts';
+import {
+  type Citation,
+  idOf,
+  mergeDrafts,
+  ordinalOf,
+  type Source,
+  type SourceDraft,
+} from './source.ts';
 
 /** A record of the log: a source, more about one, an alias or its end, or a citation. */
 export type Entry =
@@ -12,6 +20,23 @@ export type Entry =
 
 /** A source whose text is nearly that of another. */
 export type Near = { readonly id: string; readonly likeness: number };
+
+/** When texts are held to be nearly the same. */
+export type Likeness = {
+  /** Texts that share so many of their runs of three words are named as nearly the same; 0.8. */
+  readonly suggestAt?: number;
+  /** From this likeness on a new source becomes an alias by itself; absent = never. */
+  readonly mergeAt?: number;
+};
+
+/** What became of a draft. */
+export type Registered = {
+  readonly id: string;
+  /** Whether it was not known before. */
+  readonly isNew: boolean;
+  /** Earlier sources with nearly the same text, the nearest first. */
+  readonly near: readonly Near[];
+};
 
 /** So many texts are compared with a new one, however many may resemble it. */
 const MOST_COMPARED = 64;
@@ -57,12 +82,43 @@ export class SourceIndex {
     } else this.#alias(entry.alias, entry.of);
   }
 
+  /** Admits a draft, or adds what is new to a source that is known; `write` takes the records in. */
+  admit(draft: SourceDraft, likeness: Likeness, write: (entry: Entry) => void): Registered {
+    const { suggestAt = 0.8, mergeAt } = likeness;
+    const { ordinal, entry } = this.place(draft);
+    const isNew = ordinal > this.size;
+    const near = isNew ? this.findNear(draft.excerpts.join('\n'), suggestAt) : [];
+    if (entry !== null) write(entry);
+    const [nearest] = near;
+    if (nearest && mergeAt !== undefined && nearest.likeness >= mergeAt) {
+      write({ alias: ordinal, of: this.require(nearest.id) });
+    }
+    return { id: idOf(this.standing(ordinal)), isNew, near };
+  }
+
+  /** The record that makes a source an alias of another. */
+  merge(id: string, into: string): Entry {
+    const [alias, of] = [this.require(id), this.require(into)];
+    if (this.standing(of) === this.standing(alias)) {
+      throw new DialecticError('usage_invalid', `${id} and ${into} are one source already.`);
+    }
+    return { alias, of };
+  }
+
+  /** The number of an id; an id that no source has is refused. */
+  require(id: string): number {
+    const ordinal = ordinalOf(id);
+    if (ordinal !== undefined && ordinal <= this.size) return ordinal;
+    const there = this.size === 0 ? 'there are none' : `there are S1 to S${this.size}`;
+    throw new DialecticError('not_found', `There is no source ${id}; ${there}.`);
+  }
+
   /** What a draft means for the log: a new source, more about a known one, or nothing. */
   place(draft: SourceDraft): { readonly ordinal: number; readonly entry: Entry | null } {
     const key = canonicalKey(draft);
     const known = this.#ordinals.get(key);
     if (known === undefined) return { ordinal: this.size + 1, entry: { key, source: draft } };
-    const before = this.#read(known);
+    const before = this.own(known);
     const isMore = JSON.stringify(mergeDrafts(before, draft)) !== JSON.stringify(before);
     return { ordinal: known, entry: isMore ? { more: known, source: draft } : null };
   }
@@ -81,7 +137,7 @@ export class SourceIndex {
     const of = this.#aliases.get(ordinal);
     const alias = of === undefined ? {} : { aliasOf: idOf(this.standing(of)) };
     const draft = this.#sameAs(ordinal)
-      .map((one) => this.#read(one))
+      .map((one) => this.own(one))
       .reduce(mergeDrafts);
     return { ...draft, id: idOf(ordinal), key, ...alias };
   }
@@ -95,6 +151,11 @@ export class SourceIndex {
   find(key: string): number | undefined {
     const ordinal = this.#ordinals.get(key);
     return ordinal === undefined ? undefined : this.standing(ordinal);
+  }
+
+  /** The source that another was made an alias of, which may be an alias itself. */
+  aliasOf(ordinal: number): number | null {
+    return this.#aliases.get(ordinal) ?? null;
   }
 
   /** The source that stands for another, or itself. */
@@ -114,7 +175,7 @@ export class SourceIndex {
     return candidates
       .filter((one) => one < before)
       .slice(0, MOST_COMPARED)
-      .map((one) => ({ id: idOf(one), likeness: likenessOf(text, textOf(this.#read(one))) }))
+      .map((one) => ({ id: idOf(one), likeness: likenessOf(text, textOf(this.own(one))) }))
       .filter(({ likeness }) => likeness >= least)
       .toSorted((a, b) => b.likeness - a.likeness);
   }
@@ -135,8 +196,8 @@ export class SourceIndex {
     return entry;
   }
 
-  /** All that the records of a source say together. */
-  #read(ordinal: number): SourceDraft {
+  /** All that the records of a source say together, its aliases apart. */
+  own(ordinal: number): SourceDraft {
     const [, ...more] = [this.#places[ordinal - 1] ?? 0].flat();
     return more
       .map((place) => this.#readAt(place))

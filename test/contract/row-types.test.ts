@@ -36,6 +36,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'src/session/questions.ts': ['step', 'key', 'question'], // of documents; where it is not null
   'src/session/read-document.ts': ['key'], // seed prompts have no lane to join
   'src/session/read.ts': ['project_id', 'recipe_hash'], // startRun sets both
+  'src/session/source-info.ts': ['key'], // documents that cite have one
   'src/session/stages.ts': ['lane_id'], // roots of lanes: jobs_role_fits
   'src/wallet/report.ts': ['step', 'document'], // calls are made by jobs that write a document
 };

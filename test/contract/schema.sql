@@ -71,6 +71,7 @@ documents.created_at timestamp with time zone not null default app_now()
 documents.anchor_id uuid default ((relationships ->> stage_key))::uuid
 documents.missing jsonb not null default '[]'::jsonb
 documents.body_hash text
+documents.citations jsonb
 entries.tenant_id uuid not null
 entries.posting_id bigint not null
 entries.account_id uuid not null
@@ -273,6 +274,28 @@ sessions.awaiting text
 sessions.overlay json
 sessions.vote jsonb
 sessions.folder text
+source_excerpts.tenant_id uuid not null
+source_excerpts.project_id uuid not null
+source_excerpts.source integer not null
+source_excerpts.ordinal integer not null
+source_excerpts.blob_hash text not null
+source_uses.tenant_id uuid not null
+source_uses.document_id uuid not null
+source_uses.ordinal integer not null
+source_uses.project_id uuid not null
+source_uses.source integer not null
+source_uses.kind text not null
+source_uses.place text not null
+sources.tenant_id uuid not null
+sources.project_id uuid not null
+sources.ordinal integer not null
+sources.key text not null
+sources.title text not null
+sources.about jsonb not null default '{}'::jsonb
+sources.degraded text
+sources.alias_of integer
+sources.origin text not null
+sources.admitted_at timestamp with time zone not null default app_now()
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -443,6 +466,21 @@ sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'runni
 sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 sessions sessions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 sessions sessions_tenant_id_recipe_hash_fkey FOREIGN KEY (tenant_id, recipe_hash) REFERENCES recipe_versions(tenant_id, hash)
+source_excerpts source_excerpts_ordinal_check CHECK ((ordinal > 0))
+source_excerpts source_excerpts_pkey PRIMARY KEY (tenant_id, project_id, source, ordinal)
+source_excerpts source_excerpts_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
+source_excerpts source_excerpts_tenant_id_project_id_source_fkey FOREIGN KEY (tenant_id, project_id, source) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
+source_uses source_uses_kind_check CHECK ((kind = ANY (ARRAY['finding'::text, 'cluster'::text, 'contradiction'::text, 'section'::text])))
+source_uses source_uses_ordinal_check CHECK ((ordinal > 0))
+source_uses source_uses_pkey PRIMARY KEY (tenant_id, document_id, ordinal)
+source_uses source_uses_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE
+source_uses source_uses_tenant_id_project_id_source_fkey FOREIGN KEY (tenant_id, project_id, source) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
+sources sources_check CHECK ((alias_of <> ordinal))
+sources sources_ordinal_check CHECK ((ordinal > 0))
+sources sources_pkey PRIMARY KEY (tenant_id, project_id, ordinal)
+sources sources_tenant_id_project_id_alias_of_fkey FOREIGN KEY (tenant_id, project_id, alias_of) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
+sources sources_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id) ON DELETE CASCADE
+sources sources_tenant_id_project_id_key_key UNIQUE (tenant_id, project_id, key)
 stage_runs stage_runs_pkey PRIMARY KEY (tenant_id, id)
 stage_runs stage_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
@@ -534,6 +572,12 @@ CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btr
 CREATE INDEX sessions_of_project ON public.sessions USING btree (tenant_id, project_id)
 CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
 CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
+CREATE INDEX source_excerpts_of_blob ON public.source_excerpts USING btree (tenant_id, blob_hash)
+CREATE UNIQUE INDEX source_excerpts_pkey ON public.source_excerpts USING btree (tenant_id, project_id, source, ordinal)
+CREATE INDEX source_uses_of_source ON public.source_uses USING btree (tenant_id, project_id, source)
+CREATE UNIQUE INDEX source_uses_pkey ON public.source_uses USING btree (tenant_id, document_id, ordinal)
+CREATE UNIQUE INDEX sources_pkey ON public.sources USING btree (tenant_id, project_id, ordinal)
+CREATE UNIQUE INDEX sources_tenant_id_project_id_key_key ON public.sources USING btree (tenant_id, project_id, key)
 CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
 CREATE UNIQUE INDEX stage_runs_tenant_id_session_id_iteration_stage_key_key ON public.stage_runs USING btree (tenant_id, session_id, iteration, stage_key)
 CREATE UNIQUE INDEX store_epoch_pkey ON public.store_epoch USING btree (only_row)
@@ -571,6 +615,9 @@ recipe_versions enabled=t forced=t
 resources enabled=t forced=t
 schema_migrations enabled=f forced=f
 sessions enabled=t forced=t
+source_excerpts enabled=t forced=t
+source_uses enabled=t forced=t
+sources enabled=t forced=t
 stage_runs enabled=t forced=t
 store_epoch enabled=f forced=f
 tenants enabled=t forced=t
@@ -635,6 +682,10 @@ resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT curren
 sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 sessions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+source_excerpts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+source_excerpts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+source_uses tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+sources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 stage_runs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -702,6 +753,10 @@ resources dialectic_ledger DELETE, SELECT
 sessions dialectic_app INSERT, SELECT, UPDATE
 sessions dialectic_ledger DELETE, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
+source_excerpts dialectic_app INSERT, SELECT
+source_excerpts dialectic_ledger SELECT
+source_uses dialectic_app INSERT, SELECT
+sources dialectic_app INSERT, SELECT, UPDATE
 stage_runs dialectic_app INSERT, SELECT, UPDATE
 stage_runs dialectic_ledger DELETE, SELECT
 stage_runs dialectic_worker SELECT, UPDATE
@@ -1147,6 +1202,8 @@ AS $function$
         where p.tenant_id = of_tenant and p.brief_hash = b.hash)
       and not exists (select from resources r
         where r.tenant_id = of_tenant and r.blob_hash = b.hash)
+      and not exists (select from source_excerpts x
+        where x.tenant_id = of_tenant and x.blob_hash = b.hash)
       and not exists (select from contributions c
         where c.tenant_id = of_tenant and c.blob_hash = b.hash)
       and not exists (select from documents d
@@ -1215,6 +1272,7 @@ begin
   delete from budgets b where b.tenant_id = of_tenant
     and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
   delete from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
+  -- Sources, their excerpts and what cites them go with the project and its documents.
   delete from resources r where r.tenant_id = of_tenant and r.project_id = of_project;
   delete from projects p where p.tenant_id = of_tenant and p.id = of_project;
   erased_bytes := delete_unused_texts(of_tenant, texts);
@@ -2526,6 +2584,8 @@ AS $function$
     select p.brief_hash as hash from projects p where p.tenant_id = of_tenant and p.id = of_project
     union select r.blob_hash from resources r
       where r.tenant_id = of_tenant and r.project_id = of_project
+    union select x.blob_hash from source_excerpts x
+      where x.tenant_id = of_tenant and x.project_id = of_project
     union select c.blob_hash from contributions c
       where c.tenant_id = of_tenant and c.session_id = any (of_sessions)
     union select unnest(array[d.markdown_hash, d.body_hash]) from documents d

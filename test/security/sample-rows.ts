@@ -23,6 +23,7 @@ const ALLOWED: Record<string, string> = {
   'entries.amount': '0', // whatever else a posting has must sum to zero
   'budgets.scope': 'tenant',
   'budgets.currency': 'USD',
+  'source_uses.kind': 'section',
   'memory_vectors.dimensions': '2', // as many as the numbers below
 };
 

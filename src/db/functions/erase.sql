@@ -52,6 +52,8 @@ create or replace function texts_of(of_tenant uuid, of_project uuid, of_sessions
     select p.brief_hash as hash from projects p where p.tenant_id = of_tenant and p.id = of_project
     union select r.blob_hash from resources r
       where r.tenant_id = of_tenant and r.project_id = of_project
+    union select x.blob_hash from source_excerpts x
+      where x.tenant_id = of_tenant and x.project_id = of_project
     union select c.blob_hash from contributions c
       where c.tenant_id = of_tenant and c.session_id = any (of_sessions)
     union select unnest(array[d.markdown_hash, d.body_hash]) from documents d
@@ -72,6 +74,8 @@ create or replace function delete_unused_texts(of_tenant uuid, hashes text[])
         where p.tenant_id = of_tenant and p.brief_hash = b.hash)
       and not exists (select from resources r
         where r.tenant_id = of_tenant and r.blob_hash = b.hash)
+      and not exists (select from source_excerpts x
+        where x.tenant_id = of_tenant and x.blob_hash = b.hash)
       and not exists (select from contributions c
         where c.tenant_id = of_tenant and c.blob_hash = b.hash)
       and not exists (select from documents d
@@ -140,6 +144,7 @@ begin
   delete from budgets b where b.tenant_id = of_tenant
     and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
   delete from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
+  -- Sources, their excerpts and what cites them go with the project and its documents.
   delete from resources r where r.tenant_id = of_tenant and r.project_id = of_project;
   delete from projects p where p.tenant_id = of_tenant and p.id = of_project;
   erased_bytes := delete_unused_texts(of_tenant, texts);

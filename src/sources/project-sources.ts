@@ -1,0 +1,163 @@
+import type { Transaction } from '../db/database.ts';
+import { saveBlobs } from '../documents/blobs.ts';
+import { DialecticError } from '../errors/errors.ts';
+import type { SourceDraft } from './source.ts';
+import type { Likeness, Registered } from './source-index.ts';
+import { SourceSet, type StoredSource } from './source-set.ts';
+
+/** How a source came into a project. */
+type SourceOrigin = 'given' | 'added' | 'reference_documents' | 'research';
+
+/** A source that is to be admitted. */
+export type NewSource = {
+  readonly draft: SourceDraft;
+  readonly origin: SourceOrigin;
+  /** For what a step found: the places of step, lane and find, which order it among the others. */
+  readonly found?: readonly [step: number, lane: number, index: number];
+};
+
+type Row = {
+  key: string;
+  title: string;
+  about: unknown;
+  degraded: string | null;
+  alias_of: number | null;
+  excerpts: readonly string[] | null;
+};
+
+/** The sources of a project with their texts. */
+export async function readProjectSources(tx: Transaction, projectId: string): Promise<SourceSet> {
+  const rows = await tx.query<Row>(
+    `select s.key, s.title, s.about, s.degraded, s.alias_of,
+       (select array_agg(b.body order by x.ordinal) from source_excerpts x
+        join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
+        where x.tenant_id = s.tenant_id and x.project_id = s.project_id and x.source = s.ordinal)
+         as excerpts
+     from sources s where s.project_id = $1 order by s.ordinal`,
+    [projectId],
+  );
+  return new SourceSet(rows.map(toStored));
+}
+
+const toStored = ({ key, title, about, degraded, alias_of, excerpts }: Row): StoredSource => ({
+  key,
+  draft: {
+    // As writeSources put it there.
+    ...(about as Omit<SourceDraft, 'title' | 'excerpts'>),
+    title,
+    excerpts: excerpts ?? [],
+    ...(degraded !== null && { degraded }),
+  },
+  aliasOf: alias_of,
+});
+
+/**
+ * Admits sources in the order of their finds, so that ids do not depend on which lane was faster, and
+ * otherwise in the order of the list. Registrations in one project follow each other: the project's row
+ * is locked until the transaction ends.
+ */
+export async function admitSources(
+  tx: Transaction,
+  projectId: string,
+  wanted: readonly NewSource[],
+  likeness: Likeness = {},
+): Promise<Registered[]> {
+  if (wanted.length === 0) return [];
+  const ordered = wanted.toSorted(compareFinds);
+  const sources = await lockSources(tx, projectId);
+  const origins: SourceOrigin[] = [];
+  const registered = new Map(
+    ordered.map((one) => {
+      const before = sources.size;
+      const outcome = sources.admit(one.draft, likeness);
+      if (sources.size > before) origins.push(one.origin);
+      return [one, outcome];
+    }),
+  );
+  await writeSources(tx, projectId, sources, origins);
+  return wanted.map((one) => registered.get(one)!);
+}
+
+const compareFinds = ({ found: a = [0, 0, 0] }: NewSource, { found: b = [0, 0, 0] }: NewSource) =>
+  a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+/** Makes a source an alias of another; `splitSource` takes it back. */
+export async function mergeSource(
+  tx: Transaction,
+  projectId: string,
+  id: string,
+  into: string,
+): Promise<void> {
+  const sources = await lockSources(tx, projectId);
+  sources.merge(id, into);
+  await writeSources(tx, projectId, sources, []);
+}
+
+/** Makes an alias a source of its own again, with what was said of it. */
+export async function splitSource(tx: Transaction, projectId: string, id: string): Promise<void> {
+  const sources = await lockSources(tx, projectId);
+  sources.split(id);
+  await writeSources(tx, projectId, sources, []);
+}
+
+async function lockSources(tx: Transaction, projectId: string): Promise<SourceSet> {
+  const [project] = await tx.query('select id from projects where id = $1 for no key update', [
+    projectId,
+  ]);
+  if (!project) throw new DialecticError('not_found', `There is no project ${projectId}.`);
+  return readProjectSources(tx, projectId);
+}
+
+/** Stores what was changed; `origins` are those of the new sources, in the order of their ids. */
+async function writeSources(
+  tx: Transaction,
+  projectId: string,
+  sources: SourceSet,
+  origins: readonly SourceOrigin[],
+): Promise<void> {
+  const first = sources.size - origins.length + 1;
+  const changed = [...sources.changed].map((ordinal) => ({ ordinal, ...sources.stored(ordinal) }));
+  for (const { ordinal, key, draft, aliasOf } of changed) {
+    const { title, excerpts: _, degraded = null, ...about } = draft;
+    // A key that is known belongs to a source that is known: these are new, or the same row.
+    await tx.query(
+      `insert into sources
+         (tenant_id, project_id, ordinal, key, title, about, degraded, alias_of, origin)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       on conflict (tenant_id, project_id, ordinal) do update set title = excluded.title,
+         about = excluded.about, degraded = excluded.degraded, alias_of = excluded.alias_of`,
+      [
+        tx.tenantId,
+        projectId,
+        ordinal,
+        key,
+        title,
+        JSON.stringify(about),
+        degraded,
+        aliasOf,
+        origins[ordinal - first] ?? 'given',
+      ],
+    );
+  }
+  const excerpts = changed.flatMap(({ ordinal, draft }) =>
+    draft.excerpts.map((text, at) => ({ source: ordinal, ordinal: at + 1, text })),
+  );
+  const hashes = await saveBlobs(
+    tx,
+    excerpts.map(({ text }) => text),
+  );
+  // Excerpts are only ever added behind those that are there.
+  await tx.query(
+    `insert into source_excerpts (tenant_id, project_id, source, ordinal, blob_hash)
+     select $1, $2, x.source, x.ordinal, x.hash
+     from unnest($3::int[], $4::int[], $5::text[]) as x (source, ordinal, hash)
+     on conflict do nothing`,
+    [
+      tx.tenantId,
+      projectId,
+      excerpts.map(({ source }) => source),
+      excerpts.map(({ ordinal }) => ordinal),
+      hashes,
+    ],
+  );
+}

@@ -1,0 +1,90 @@
+import { idOf, ordinalOf, type Source, type SourceDraft } from './source.ts';
+import { type Entry, type Likeness, type Registered, SourceIndex } from './source-index.ts';
+
+/** A source as it is stored: what was said of it itself, without its aliases. */
+export type StoredSource = {
+  readonly key: string;
+  readonly draft: SourceDraft;
+  /** The number of the source that stands for it; null where it stands for itself. */
+  readonly aliasOf: number | null;
+};
+
+/** The sources of one project in memory, by the rules of every registry (SourceIndex). */
+export class SourceSet {
+  readonly #entries: Entry[] = [];
+  readonly #index = new SourceIndex((place) => this.#entries[place]!);
+  /** The numbers of the sources that were changed since they were read. */
+  readonly changed = new Set<number>();
+
+  /** Takes stored sources, in the order of their ids. */
+  constructor(stored: readonly StoredSource[] = []) {
+    for (const { key, draft } of stored) this.#write({ key, source: draft });
+    for (const [at, { aliasOf }] of stored.entries()) {
+      if (aliasOf !== null) this.#write({ alias: at + 1, of: aliasOf });
+    }
+  }
+
+  /** How many sources there are, aliases among them. */
+  get size(): number {
+    return this.#index.size;
+  }
+
+  /** Admits a draft, or adds what is new to the source that it is. */
+  admit(draft: SourceDraft, likeness: Likeness = {}): Registered {
+    return this.#index.admit(draft, likeness, (entry) => this.#change(entry));
+  }
+
+  /** Makes a source an alias of another. */
+  merge(id: string, into: string): void {
+    this.#change(this.#index.merge(id, into));
+  }
+
+  /** Makes an alias a source of its own again. */
+  split(id: string): void {
+    this.#change({ alias: this.#index.require(id), of: null });
+  }
+
+  /** The source of an id, with what is known of its aliases; undefined where there is none. */
+  readonly find = (id: string): Source | undefined => {
+    const ordinal = ordinalOf(id);
+    return ordinal === undefined || ordinal > this.size ? undefined : this.#index.get(ordinal);
+  };
+
+  /** The same; an id that no source has is refused. */
+  require(id: string): Source {
+    return this.#index.get(this.#index.require(id));
+  }
+
+  /** The ids of all sources, in their order. */
+  get ids(): string[] {
+    return Array.from({ length: this.size }, (_, at) => idOf(at + 1));
+  }
+
+  /** All sources, in the order of their ids. */
+  get all(): Source[] {
+    return this.ids.map((id) => this.require(id));
+  }
+
+  /** The sources that stand for themselves, in the order of their ids. */
+  get standing(): Source[] {
+    return this.all.filter(({ aliasOf }) => aliasOf === undefined);
+  }
+
+  /** What is to be stored of a source. */
+  stored(ordinal: number): StoredSource {
+    const { key } = this.#index.get(ordinal);
+    return { key, draft: this.#index.own(ordinal), aliasOf: this.#index.aliasOf(ordinal) };
+  }
+
+  #change(entry: Entry): void {
+    this.#write(entry);
+    if ('key' in entry) this.changed.add(this.size);
+    if ('more' in entry) this.changed.add(entry.more);
+    if ('alias' in entry) this.changed.add(entry.alias);
+  }
+
+  #write(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#index.apply(entry, this.#entries.length - 1);
+  }
+}
