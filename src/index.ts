@@ -25,6 +25,7 @@ export {
 export type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './api/replay-run.ts';
 export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';
+export type { Sources } from './api/sources.ts';
 export type { StartedRun } from './api/start-run.ts';
 export type { Choice, GoOnOptions, ResumeOptions } from './api/steer-run.ts';
 export type { GrantOptions, RefundOptions, Wallet, WalletOptions } from './api/wallet.ts';

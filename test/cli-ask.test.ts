@@ -78,7 +78,12 @@ async function runAtTerminal(type: (prompt: string) => string) {
     input.write(type(prompt));
   });
   const scope = { depth: 'standard', ask: true, result: true, shortcuts: true, until: 'thesis' };
-  const prepared = await prepareRun(brief, { model: [...MODELS], resource: [], ...scope });
+  const prepared = await prepareRun(brief, {
+    model: [...MODELS],
+    resource: [],
+    source: [],
+    ...scope,
+  });
   const result = await carryOut(prepared, { out, concurrency: '4' }, { input, output });
   return { result, out, env: { DATABASE_URL } };
 }

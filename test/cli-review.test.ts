@@ -40,7 +40,8 @@ let runs = 0;
 async function review(approve: string, person: ReturnType<typeof personWho>) {
   const out = join(folder, `out-${++runs}`);
   const scope = { depth: 'standard', result: true, shortcuts: true, until: 'Propose' };
-  const options = { model: ['offline/builder'], resource: [], process: 'decision-memo', ...scope };
+  const given = { model: ['offline/builder'], resource: [], source: [] };
+  const options = { ...given, process: 'decision-memo', ...scope };
   const prepared = await prepareRun(brief, options);
   const place = { out, approve, concurrency: '4' };
   vi.stubEnv('DATABASE_URL', databaseUrl);

@@ -1,5 +1,5 @@
 import type { Dialectic } from './dialectic.ts';
-import { isMethodName, METHODS, type MethodName } from './methods.ts';
+import { isMethodName, METHOD_GROUPS, METHODS, type MethodName, splitName } from './methods.ts';
 
 /** A way to the process that holds the store. */
 export interface Transport {
@@ -11,15 +11,22 @@ export interface Transport {
 /** The API over a transport: the same methods with the same types, whichever process answers. */
 export function createClient(transport: Transport): Dialectic {
   const close = (): Promise<void> => transport.close();
-  const wallet: Record<string, unknown> = {};
-  const client: Record<string | symbol, unknown> = { wallet, close, [Symbol.asyncDispose]: close };
+  const groups = Object.fromEntries(
+    METHOD_GROUPS.map((group): [string, Record<string, unknown>] => [group, {}]),
+  );
+  const client: Record<string | symbol, unknown> = {
+    ...groups,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
   for (const method of Object.keys(METHODS).filter(isMethodName)) {
     const carried = (...args: unknown[]): unknown =>
       METHODS[method].kind === 'call'
         ? transport.call(method, args)
         : transport.stream(method, args);
-    if (method.startsWith('wallet.')) wallet[method.slice('wallet.'.length)] = carried;
-    else client[method] = carried;
+    const { group, name } = splitName(method);
+    const owner = group === null ? client : groups[group]!;
+    owner[name] = carried;
   }
   // The table of methods is complete by its type, and each of them is carried as it was called.
   return client as unknown as Dialectic;

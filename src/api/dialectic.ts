@@ -51,6 +51,7 @@ import {
 } from './retention.ts';
 import type { RunOptions } from './run-options.ts';
 import { type JobContext, showContext } from './show-context.ts';
+import { Sources } from './sources.ts';
 import { estimateRun, type StartedRun, startRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
 import type { OpenedStore, Store } from './store.ts';
@@ -63,12 +64,14 @@ import { type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
  * take and return plain data, so that a transport can carry them (methods.ts lists them for it); what
  * is refused throws a DialecticError with a stable code.
  */
-export type Dialectic = Omit<Pick<LocalDialectic, keyof LocalDialectic>, 'wallet'> & {
+export type Dialectic = Omit<Pick<LocalDialectic, keyof LocalDialectic>, 'sources' | 'wallet'> & {
+  readonly sources: Pick<Sources, keyof Sources>;
   readonly wallet: Pick<Wallet, keyof Wallet>;
 };
 
 /** The store in this process. */
 export class LocalDialectic {
+  readonly sources: Sources;
   readonly wallet: Wallet;
   readonly #store: Store;
   readonly #closing = new AbortController();
@@ -78,6 +81,7 @@ export class LocalDialectic {
   constructor(store: OpenedStore, untilQuiet = async (): Promise<void> => {}) {
     this.#store = { ...store, closing: this.#closing.signal };
     this.#untilQuiet = untilQuiet;
+    this.sources = new Sources(this.#store);
     this.wallet = new Wallet(this.#store);
   }
 

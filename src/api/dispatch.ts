@@ -1,7 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 import type { Request, Signals } from '../transport/messages.ts';
 import type { Dialectic } from './dialectic.ts';
-import { isMethodName, METHODS, type MethodName } from './methods.ts';
+import { isMethodName, METHODS, type MethodName, splitName } from './methods.ts';
 
 type Answered = Promise<unknown> | AsyncGenerator<unknown, void, void>;
 type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Answered>>;
@@ -30,9 +30,8 @@ export function invoke(
   method: MethodName,
   args: readonly unknown[],
 ): Answered {
-  const isWallet = method.startsWith('wallet.');
+  const { group, name } = splitName(method);
   // The table of methods vouches for the name; a method checks its own arguments.
-  const owner = (isWallet ? dialectic.wallet : dialectic) as unknown as Methods;
-  const name = isWallet ? method.slice('wallet.'.length) : method;
+  const owner = (group === null ? dialectic : dialectic[group]) as unknown as Methods;
   return owner[name]!(...args);
 }

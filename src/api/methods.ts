@@ -1,13 +1,18 @@
 import type { Dialectic } from './dialectic.ts';
 
 type Wallet = Dialectic['wallet'];
+type Sources = Dialectic['sources'];
 
 /** What a transport carries: all but the closing, which concerns the caller's own end. */
-type Functions = Omit<Dialectic, 'wallet' | 'close' | typeof Symbol.asyncDispose> & {
+type Functions = Omit<Dialectic, MethodGroup | 'close' | typeof Symbol.asyncDispose> & {
   readonly [Name in keyof Wallet as `wallet.${Name}`]: Wallet[Name];
-};
+} & { readonly [Name in keyof Sources as `sources.${Name}`]: Sources[Name] };
 
-/** Every method of the API by its name; those of the wallet as `wallet.grant`. */
+/** The parts of the API whose methods have the name of the part before their own. */
+export const METHOD_GROUPS = ['sources', 'wallet'] as const;
+type MethodGroup = (typeof METHOD_GROUPS)[number];
+
+/** Every method of the API by its name; those of a group as `wallet.grant`. */
 export type MethodName = keyof Functions;
 
 /** What a transport must know about a method; the types compute it from the method itself. */
@@ -84,6 +89,11 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   archiveProject: CALL,
   unarchiveProject: CALL,
   holder: CALL,
+  'sources.add': CALL,
+  'sources.list': CALL,
+  'sources.show': CALL,
+  'sources.merge': CALL,
+  'sources.split': CALL,
   'wallet.balance': CALL,
   'wallet.history': CALL,
   'wallet.grant': CALL,
@@ -95,3 +105,9 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
 
 /** Whether a text from outside names a method. */
 export const isMethodName = (text: string): text is MethodName => Object.hasOwn(METHODS, text);
+
+/** The group and the name within it; null for a method of the API itself. */
+export function splitName(method: MethodName): { group: MethodGroup | null; name: string } {
+  const group = METHOD_GROUPS.find((one) => method.startsWith(`${one}.`)) ?? null;
+  return { group, name: group === null ? method : method.slice(group.length + 1) };
+}

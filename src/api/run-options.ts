@@ -8,6 +8,7 @@ import type { Depth, Overlay, Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
+import type { SourceDraft } from '../sources/source.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
 /** What a run is told; all of it is plain data. */
@@ -43,6 +44,8 @@ export type RunOptions = {
   /** Whether the run goes on when a participant fails in a stage. */
   readonly allowDegraded?: boolean | undefined;
   readonly resources?: readonly NewResource[] | undefined;
+  /** What the documents may cite, in the order of their ids; `gatherSources` reads files and pages. */
+  readonly sources?: readonly SourceDraft[] | undefined;
   /** Role, standards and style of this session, and of a new project. */
   readonly overlay?: Overlay | undefined;
   readonly projectOverlay?: Overlay | undefined;
@@ -79,6 +82,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     domain,
     brief,
     resources,
+    sources: options.sources ?? [],
     process,
     models,
     untilStage: options.until === undefined ? null : requireStage(process, options.until).key,

@@ -6,6 +6,7 @@ import {
   type NewRunOptions,
   PROCESS_HELP,
   prepareRun,
+  SOURCE_HELP,
 } from './new-run.ts';
 import { printResult } from './output.ts';
 import { nameParticipants } from './participants.ts';
@@ -20,6 +21,7 @@ export function estimateCommand(): Command {
     .option('-p, --process <name>', PROCESS_HELP)
     .option('--until <stage>', 'stop after this stage')
     .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
+    .option('-s, --source <place>', SOURCE_HELP, collect, [])
     .option('--writer <model>', 'the participant that alone goes on where the process allows it')
     .option('--domain <name>', "one of the process's domains")
     .option('--project <name>', 'the project that would hold the session')

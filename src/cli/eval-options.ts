@@ -64,6 +64,7 @@ export function toRunOptions(options: EvalOptions): NewRunOptions {
   return {
     model: debate,
     resource: [],
+    source: [],
     depth,
     result,
     shortcuts,

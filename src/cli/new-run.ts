@@ -4,6 +4,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { parseOverlay } from '../recipe/overlays.ts';
 import { DEPTHS, type Depth, type Overlay } from '../recipe/types.ts';
 import { readBrief, readResource, readText } from './brief.ts';
+import { gatherPlaces } from './gather-places.ts';
 
 /** What `run` and `estimate` are told alike. */
 export type NewRunOptions = {
@@ -11,6 +12,7 @@ export type NewRunOptions = {
   process?: string;
   until?: string;
   resource: string[];
+  source: string[];
   writer?: string;
   domain?: string;
   project?: string;
@@ -22,6 +24,8 @@ export type NewRunOptions = {
   overlay?: string;
   projectOverlay?: string;
 };
+
+export const SOURCE_HELP = 'what documents may cite: a file, folder or address; repeat';
 
 export const PROCESS_HELP =
   "a shipped process or a recipe folder (default: the domain's process, else software-plan)";
@@ -58,6 +62,7 @@ export async function prepareRun(
     name: options.name ?? name,
     models: options.model,
     resources: await Promise.all(options.resource.map(readResource)),
+    sources: await gatherPlaces(options.source),
     depth: readDepth(options.depth),
     overlay: await readOverlay(options.overlay),
     projectOverlay: await readOverlay(options.projectOverlay),

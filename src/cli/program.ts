@@ -13,6 +13,7 @@ const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   watch: async () => (await import('./watch.ts')).watchCommand(),
   list: async () => (await import('./list.ts')).listCommand(),
   project: async () => (await import('./project.ts')).projectCommand(),
+  sources: async () => (await import('./sources.ts')).sourcesCommand(),
   show: async () => (await import('./show.ts')).showCommand(),
   open: async () => (await import('./open.ts')).openCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),

@@ -25,6 +25,7 @@ import {
   type NewRunOptions,
   PROCESS_HELP,
   prepareRun,
+  SOURCE_HELP,
 } from './new-run.ts';
 import { describeFolder, describeNext } from './next-step.ts';
 import { describeOutcome } from './outcome-text.ts';
@@ -59,6 +60,7 @@ export function runCommand(): Command {
     .option('--until <stage>', 'stop after this stage')
     .option('--approve <stages>', 'review these stages, as in clarify,thesis; stage: all', 'none')
     .option('-r, --resource <kind=file>', 'material beside the brief; repeat', collect, [])
+    .option('-s, --source <place>', SOURCE_HELP, collect, [])
     .option('--writer <model>', 'the participant that alone goes on where the process allows it')
     .option('--domain <name>', "one of the process's domains")
     .option('--project <name>', 'the project that holds the session; a new name makes a new one')

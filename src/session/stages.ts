@@ -9,6 +9,7 @@ import { newId } from '../platform/ids.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Stage } from '../recipe/types.ts';
+import { admitEarlierReferences } from './admit-references.ts';
 import { takeUpFeedback } from './feedback.ts';
 import { readFacts, readSession, type SessionView } from './read.ts';
 
@@ -34,6 +35,7 @@ export async function openStage(
   const { iteration } = session;
   await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
   const stageRunId = await createStageRun(tx, { sessionId, iteration, stageKey });
+  await admitEarlierReferences(tx, session.projectId);
   await saveSeedPrompt(tx, session, stage);
   await takeUpFeedback(tx, session, stageKey, stageRunId);
   const payload: StagePayload = { stage: stageKey, iteration };

@@ -7,6 +7,9 @@ import { firstStage } from '../recipe/edges.ts';
 import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
+import { admitSources } from '../sources/project-sources.ts';
+import type { SourceDraft } from '../sources/source.ts';
+import { admitEarlierReferences, admitReferences } from './admit-references.ts';
 import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
 import { openStage } from './stages.ts';
@@ -24,6 +27,8 @@ export type NewRun = {
   readonly projectOverlay?: Overlay | null;
   readonly overlay?: Overlay | null;
   readonly resources?: readonly NewResource[];
+  /** What the documents may cite; added to the sources that the project has. */
+  readonly sources?: readonly SourceDraft[];
   readonly process: Process;
   /** One lane for each; the same model may stand here more than once. */
   readonly models: readonly string[];
@@ -47,6 +52,9 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
   const run = await placeRun(tx, wanted);
   checkRun(run, run.projectId === null);
   const projectId = run.projectId ?? (await saveProject(tx, run));
+  await (run.projectId === null ? admitReferences : admitEarlierReferences)(tx, projectId);
+  const given = (run.sources ?? []).map((draft) => ({ draft, origin: 'given' as const }));
+  await admitSources(tx, projectId, given);
   const recipeHash = await saveRecipe(tx, run.process);
   const sessionId = await createSession(tx, {
     maxRunning: run.maxRunning ?? null,

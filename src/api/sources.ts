@@ -1,0 +1,77 @@
+import type { Transaction } from '../db/database.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { admitEarlierReferences } from '../session/admit-references.ts';
+import { findProject } from '../session/project.ts';
+import { listSources, type SourceDetail, type SourceInfo } from '../session/source-info.ts';
+import { admitSources, mergeSource, splitSource } from '../sources/project-sources.ts';
+import type { SourceDraft } from '../sources/source.ts';
+import type { Likeness, Registered } from '../sources/source-index.ts';
+import { type Plain, toPlain } from './plain.ts';
+import type { Store } from './store.ts';
+
+/** What the documents of a project may cite; a project is named by its name or id. */
+export class Sources {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Adds sources in their order; one that the project has keeps its id and gets what is new. */
+  add(
+    project: string,
+    drafts: readonly SourceDraft[],
+    likeness: Likeness = {},
+  ): Promise<readonly Registered[]> {
+    return this.#in(project, (tx, id) =>
+      admitSources(
+        tx,
+        id,
+        drafts.map((draft) => ({ draft, origin: 'added' })),
+        likeness,
+      ),
+    );
+  }
+
+  /** The sources in the order of their ids, without their texts. */
+  list(project: string): Promise<readonly Plain<SourceInfo>[]> {
+    return this.#in(project, async (tx, id) =>
+      toPlain((await listSources(tx, id)).map(({ info }) => info)),
+    );
+  }
+
+  /** One source with its texts and everything that cites it. */
+  show(project: string, wanted: string): Promise<Plain<SourceDetail>> {
+    return this.#in(project, async (tx, id) => {
+      const sources = await listSources(tx, id);
+      const found = sources.find(({ info }) => info.id === wanted.toUpperCase());
+      if (found) {
+        return toPlain({ ...found.info, excerpts: found.excerpts, citedBy: found.citedBy });
+      }
+      const there = sources.length === 0 ? 'it has none' : `it has S1 to S${sources.length}`;
+      throw new DialecticError('not_found', `The project has no source ${wanted}; ${there}.`);
+    });
+  }
+
+  /** Makes a source an alias of another, whose id then stands for both. */
+  merge(project: string, wanted: string, into: string): Promise<void> {
+    return this.#in(project, (tx, id) =>
+      mergeSource(tx, id, wanted.toUpperCase(), into.toUpperCase()),
+    );
+  }
+
+  /** Makes an alias a source of its own again. */
+  split(project: string, wanted: string): Promise<void> {
+    return this.#in(project, (tx, id) => splitSource(tx, id, wanted.toUpperCase()));
+  }
+
+  /** A project that was used before there were ids gets them first. */
+  #in<T>(wanted: string, work: (tx: Transaction, projectId: string) => Promise<T>): Promise<T> {
+    const { database, tenantId } = this.#store;
+    return database.asTenant(tenantId, async (tx) => {
+      const id = await findProject(tx, wanted);
+      await admitEarlierReferences(tx, id);
+      return work(tx, id);
+    });
+  }
+}

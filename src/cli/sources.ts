@@ -1,0 +1,114 @@
+import { Command } from 'commander';
+import type { Dialectic } from '../api/dialectic.ts';
+import type { Registered } from '../sources/source-index.ts';
+import { gatherPlaces } from './gather-places.ts';
+import { withExample } from './help-text.ts';
+import { printResult } from './output.ts';
+import { findSession } from './sessions.ts';
+import { describeSource, describeSources } from './sources-text.ts';
+import { withDialectic } from './store.ts';
+
+type Options = { data?: string; json?: boolean; project?: string; session?: string };
+type Project = { readonly id: string; readonly name: string };
+
+/** `dialectic sources`: what the documents of a project may cite, and who cites it. */
+export function sourcesCommand(): Command {
+  const sources = new Command('sources').description('add, list, read and trace sources');
+  const verb = (name: string, description: string): Command =>
+    sources
+      .command(name)
+      .description(description)
+      .option('--project <name>', "the project, by name or id (default: the newest session's)")
+      .option('--session <id>', 'a session of the project, by its id or the end of it')
+      .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
+      .option('--json', 'print the result as JSON');
+  withExample(
+    verb('add', 'add sources, which the stages that follow may cite')
+      .argument('<place...>', 'files, folders or addresses')
+      .action((places: string[], options: Options) => add(places, options)),
+    'dialectic sources add notes/ --project brief',
+  );
+  verb('list', 'list the sources with their ids').action((options: Options) =>
+    inProject(options, async (dialectic, { id, name }) => {
+      const found = await dialectic.sources.list(id);
+      printResult(options.json === true, found, describeSources(name, found));
+    }),
+  );
+  withExample(
+    verb('show', 'show a source, its text and everything that cites it')
+      .argument('<source>', 'its id')
+      .action((wanted: string, options: Options) =>
+        inProject(options, async (dialectic, { id }) => {
+          const found = await dialectic.sources.show(id, wanted);
+          printResult(options.json === true, found, describeSource(found));
+        }),
+      ),
+    'dialectic sources show S1',
+  );
+  addAliasVerbs(verb);
+  return sources;
+}
+
+/** Two sources that are one, and back. */
+function addAliasVerbs(verb: (name: string, description: string) => Command): void {
+  withExample(
+    verb('merge', 'make a source an alias of another; split takes it back')
+      .argument('<source>', 'the one that becomes the alias')
+      .argument('<into>', 'the one that stands for both')
+      .action((wanted: string, into: string, options: Options) =>
+        inProject(options, async (dialectic, { id }) => {
+          await dialectic.sources.merge(id, wanted, into);
+          const line = `${wanted} is the same as ${into} now. Take it back with: dialectic sources split ${wanted}`;
+          printResult(options.json === true, { source: wanted, into }, [line]);
+        }),
+      ),
+    'dialectic sources merge S3 S1',
+  );
+  withExample(
+    verb('split', 'make an alias a source of its own again')
+      .argument('<source>', 'its id')
+      .action((wanted: string, options: Options) =>
+        inProject(options, async (dialectic, { id }) => {
+          await dialectic.sources.split(id, wanted);
+          const line = `${wanted} is a source of its own again.`;
+          printResult(options.json === true, { source: wanted }, [line]);
+        }),
+      ),
+    'dialectic sources split S3',
+  );
+}
+
+async function add(places: readonly string[], options: Options): Promise<void> {
+  // Read here: another process may hold the store, with another current folder.
+  const drafts = await gatherPlaces(places);
+  await inProject(options, async (dialectic, { id }) => {
+    const made = await dialectic.sources.add(id, drafts);
+    const lines = made.flatMap((one, at) => describeAdded(one, drafts[at]?.title ?? ''));
+    printResult(options.json === true, made, lines);
+  });
+}
+
+function describeAdded({ id, isNew, near }: Registered, title: string): string[] {
+  const [nearest] = near;
+  const likeness = `${Math.round((nearest?.likeness ?? 0) * 100)} %`;
+  return [
+    `${id}  ${title}${isNew ? '' : ' (known)'}`,
+    ...(nearest && nearest.id !== id
+      ? [
+          `  ${likeness} of its text is that of ${nearest.id}. If they are one: ` +
+            `dialectic sources merge ${id} ${nearest.id}`,
+        ]
+      : []),
+  ];
+}
+
+/** Opens the store and finds the project: by name, by a session, or the newest session's. */
+const inProject = (
+  { data, project, session }: Options,
+  work: (dialectic: Dialectic, project: Project) => Promise<void>,
+): Promise<void> =>
+  withDialectic(data, async (dialectic) => {
+    if (project !== undefined) return work(dialectic, await dialectic.project(project));
+    const found = await findSession(dialectic, session);
+    return work(dialectic, { id: found.projectId, name: found.project });
+  });

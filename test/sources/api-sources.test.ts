@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { Dialectic } from '../../src/api/dialectic.ts';
+import { openDialectic } from '../../src/api/open-dialectic.ts';
+import { sourcesCommand } from '../../src/cli/sources.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { afterTheFile, emptyDatabase, temporaryFolder } from '../stores.ts';
+
+let dialectic: Dialectic;
+let folder: string;
+let databaseUrl: string;
+beforeAll(async () => {
+  databaseUrl = await emptyDatabase();
+  dialectic = await openDialectic({ databaseUrl, environment: {} });
+  afterTheFile(() => dialectic.close());
+  folder = await temporaryFolder();
+  await writeFile(join(folder, 'prices.md'), '# Prices\n\nFlour costs 1.20 euros.\n');
+});
+
+const start = (name: string, more: object = {}) =>
+  dialectic.start({ brief: 'Bake bread.', name, models: ['offline/builder'], ...more });
+
+test('sources that are given with a run come behind its reference documents', async () => {
+  const { project } = await start('bakery', {
+    resources: [{ kind: 'reference_documents', name: 'rent.txt', text: 'Rent is 900 euros.' }],
+    sources: [{ title: 'Prices', excerpts: ['Flour costs 1.20 euros.'] }],
+  });
+  expect(await dialectic.sources.list(project)).toMatchObject([
+    { id: 'S1', title: 'rent.txt', origin: 'reference_documents', characters: 18, uses: 0 },
+    { id: 'S2', title: 'Prices', origin: 'given', aliases: [] },
+  ]);
+  expect(await dialectic.sources.show(project, 's1')).toMatchObject({
+    excerpts: ['Rent is 900 euros.'],
+    citedBy: [],
+  });
+  await expect(dialectic.sources.show(project, 'S9')).rejects.toThrow(
+    'The project has no source S9; it has S1 to S2.',
+  );
+});
+
+test('reference documents of a project from before there were ids get them, and a notice says so', async () => {
+  const name = 'earlier';
+  const resources = [{ kind: 'reference_documents', name: 'old.txt', text: 'An old text.' }];
+  const { project } = await start(name, { resources });
+  const database = await openDatabase({ databaseUrl }, { backupEveryMs: 0 });
+  onTestFinished(() => database.close());
+  await database.transaction({ as: 'owner' }, (tx) =>
+    tx.query('delete from sources where project_id = $1', [project]),
+  );
+  expect(await dialectic.sources.list(project)).toMatchObject([{ id: 'S1', title: 'old.txt' }]);
+  const notices = (await dialectic.notices()).filter(({ topic }) => topic === `project/${project}`);
+  expect(notices).toMatchObject([
+    {
+      severity: 'warning',
+      code: 'sources_numbered',
+      message:
+        '1 reference document of this project had no id; from now on documents cite S1. ' +
+        '`dialectic sources list` shows them.',
+    },
+  ]);
+  expect(await dialectic.sources.list(project)).toHaveLength(1);
+  expect(await dialectic.notices()).toHaveLength(1);
+});
+
+/** What a verb prints, carried out in this process. */
+async function type(...words: string[]): Promise<string> {
+  vi.stubEnv('DATABASE_URL', databaseUrl);
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  try {
+    await sourcesCommand().parseAsync(words, { from: 'user' });
+  } finally {
+    spy.mockRestore();
+    vi.unstubAllEnvs();
+  }
+  return written.join('');
+}
+
+test('the verbs add, list, show, merge and split them', async () => {
+  await start('verbs');
+  const place = ['--project', 'verbs'];
+  expect(await type('list', ...place)).toBe(
+    'Project verbs has no sources. Add one with: dialectic sources add FILE\n',
+  );
+  expect(await type('add', join(folder, 'prices.md'), ...place)).toBe('S1  Prices\n');
+  expect(await type('add', join(folder, 'prices.md'), ...place)).toBe('S1  Prices (known)\n');
+  await writeFile(join(folder, 'more.md'), '# More\n\nWater is free.\n');
+  const added = JSON.parse(await type('add', join(folder, 'more.md'), '--json', ...place));
+  expect(added).toEqual([{ id: 'S2', isNew: true, near: [] }]);
+  expect(await type('merge', 'S2', 'S1', ...place)).toContain('S2 is the same as S1 now.');
+  expect(await type('list', ...place)).toBe(`Project verbs: 2 sources.
+  S1  Prices
+  S2  the same as S1
+Cited by no document: S1
+Read one with: dialectic sources show ID
+`);
+  expect(await type('split', 'S2', ...place)).toBe('S2 is a source of its own again.\n');
+  expect(await type('show', 'S1', ...place)).toMatch(
+    /^S1 {2}Prices\n {2}added, \d{4}-\d\d-\d\d\n\nCited by no document\.\n\nS1\.e1\n# Prices\n/,
+  );
+  await expect(type('add', join(folder, 'none.md'), ...place)).rejects.toThrow('none.md');
+});
