@@ -26,7 +26,7 @@ const ARROWS: Record<string, readonly string[]> = {
   context: ['db', 'models'],
   documents: ['db', 'planning'],
   session: ['recipe', 'planning', 'documents', 'sources', 'jobs', 'db'],
-  generation: ['recipe', 'planning', 'checks', 'models', 'session'],
+  generation: ['recipe', 'planning', 'checks', 'models', 'sources', 'session'],
   handlers: [
     'recipe',
     'planning',
@@ -35,12 +35,13 @@ const ARROWS: Record<string, readonly string[]> = {
     'wallet',
     'context',
     'documents',
+    'sources',
     'session',
     'generation',
     'jobs',
     'db',
   ],
-  estimate: ['recipe', 'planning', 'models', 'session', 'generation', 'context', 'db'],
+  estimate: ['recipe', 'planning', 'models', 'sources', 'session', 'generation', 'context', 'db'],
   api: [
     'catalogue',
     'recipe',

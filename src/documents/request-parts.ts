@@ -13,7 +13,7 @@ export type StoredRequest = {
 };
 
 /** Before the block of a document, so that its bytes are the same wherever it stands. */
-const BLOCKS = /(?=\n\n<(?:document|feedback|resource) )/;
+const BLOCKS = /(?=\n\n<(?:document|feedback|resource|source) )/;
 
 /**
  * The parts that requests share: the system text, each message, and in the message of documents

@@ -80,18 +80,22 @@ describe('the estimate of a new run', () => {
     expect(shorter.outputTokens.middle).toBeLessThan(after.outputTokens.middle);
   });
 
-  test('counts the brief in every prompt and the resources where they are read', async () => {
+  test('counts brief and sources in every prompt, and the resources where they are read', async () => {
     const { tenantId } = await newTenant(database);
     const text = 'The reading room is full on Saturdays between ten and four. '.repeat(500);
-    const [small, brief, resource] = await Promise.all([
+    const sources = [{ title: 'Room', excerpts: [text] }];
+    const [small, brief, resource, source] = await Promise.all([
       estimateNewRun(database, tenantId, run, config),
       estimateNewRun(database, tenantId, { ...run, brief: text }, config),
       estimateNewRun(database, tenantId, { ...run, resources: [{ ...aim, text }] }, config),
+      estimateNewRun(database, tenantId, { ...run, sources }, config),
     ]);
     const perPrompt = 500 * 12;
     const promptsWith = (one: typeof small): number =>
       (one.inputTokens.low - small.inputTokens.low) / perPrompt;
     expect(promptsWith(brief)).toBeCloseTo(10, 0);
     expect(promptsWith(resource)).toBeCloseTo(4, 0);
+    // The contract of citations comes with it.
+    expect(promptsWith(source)).toBeCloseTo(10.4, 0);
   });
 });

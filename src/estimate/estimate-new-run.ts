@@ -4,6 +4,8 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts } from '../recipe/render-prompt.ts';
 import type { NewRun } from '../session/start.ts';
+import { readProjectSources } from '../sources/project-sources.ts';
+import { SourceSet } from '../sources/source-set.ts';
 import { estimateRun } from './estimate-run.ts';
 import { foreseeDocuments } from './foresee-calls.ts';
 import { gatherModelFacts, PLAIN_MODEL } from './model-facts.ts';
@@ -15,33 +17,39 @@ import type { Estimate } from './types.ts';
 export async function estimateNewRun(
   database: Database,
   tenantId: string,
-  run: NewRun,
+  run: NewRun & { readonly projectId?: string | null },
   config: ModelsConfig,
 ): Promise<Estimate> {
   const counter = await loadTokenCounter();
   const count = (text: string): number => counter.count(PLAIN_MODEL, text);
-  const history = await database.asTenant(tenantId, (tx) =>
-    readHistory(tx, run.process.key, count),
+  const { projectId = null } = run;
+  const [history, sources] = await database.asTenant(tenantId, (tx) =>
+    Promise.all([
+      readHistory(tx, run.process.key, count),
+      projectId === null ? new SourceSet() : readProjectSources(tx, projectId),
+    ]),
   );
-  return estimateFrom(history, run, config);
+  return estimateFrom(history, sources, run, config);
 }
 
 /** The same without a store: from typical sizes alone, as for the first run in one. */
 export const estimateFirstRun = (run: NewRun, config: ModelsConfig): Promise<Estimate> =>
-  estimateFrom({ steps: [], models: [] }, run, config);
+  estimateFrom({ steps: [], models: [] }, new SourceSet(), run, config);
 
 async function estimateFrom(
   history: RunHistory,
+  sources: SourceSet,
   run: NewRun,
   config: ModelsConfig,
 ): Promise<Estimate> {
   const { process, models } = run;
+  for (const draft of run.sources ?? []) sources.admit(draft);
   const calls = foreseeDocuments(run);
   const counter = await loadTokenCounter();
   return estimateRun({
     process: process.key,
     calls,
-    meter: createPromptMeter(process, factsOf(run), calls, counter),
+    meter: createPromptMeter(process, { facts: factsOf(run), sources }, calls, counter),
     models: await gatherModelFacts(models, config, history, counter),
     measured: history.steps,
   });

@@ -43,7 +43,7 @@ function meterFor(lanes: number): PromptMeter {
   const known = meters.get(lanes);
   if (known) return known;
   const calls = foreseeCalls({ process: memo, models: Array.from({ length: lanes }, () => 'x/y') });
-  const meter = createPromptMeter(memo, facts, calls, counter);
+  const meter = createPromptMeter(memo, { facts }, calls, counter);
   meters.set(lanes, meter);
   return meter;
 }

@@ -8,6 +8,7 @@ import { describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Process } from '../recipe/types.ts';
+import type { SourceSet } from '../sources/source-set.ts';
 import { asAnswer, expectContent } from './expect-content.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
 import { PLAIN_MODEL } from './model-facts.ts';
@@ -17,6 +18,7 @@ import type { PromptMeter, PromptParts } from './types.ts';
 type Bench = {
   readonly process: Process;
   readonly facts: PromptFacts;
+  readonly sources: SourceSet | undefined;
   readonly counter: TokenCounter;
   /** Calls by the identity of what they will write. */
   readonly authors: ReadonlyMap<string, ForeseenCall>;
@@ -34,12 +36,12 @@ type ForeseenInput = JobInput & { readonly id: string; readonly author: Foreseen
  */
 export function createPromptMeter(
   process: Process,
-  facts: PromptFacts,
+  { facts, sources }: { readonly facts: PromptFacts; readonly sources?: SourceSet },
   calls: readonly ForeseenCall[],
   counter: TokenCounter,
 ): PromptMeter {
   const authors = new Map(calls.map((call) => [call.job.identity, call]));
-  const bench: Bench = { process, facts, counter, authors, remember: createMemory() };
+  const bench: Bench = { process, facts, sources, counter, authors, remember: createMemory() };
   return {
     measurePrompt: (call) => measurePrompt(bench, call),
     measureAnswer: (call) =>
@@ -150,10 +152,16 @@ function measureFrame(bench: Bench, call: ForeseenCall, inputs: readonly Foresee
 }
 
 function assemble(bench: Bench, call: ForeseenCall, inputs: readonly JobInput[]) {
-  const { process, facts, remember } = bench;
+  const { process, facts, sources, remember } = bench;
   const { job: planned, stage, step } = call;
   const render = (): string => renderSeedPrompt(process, stage, facts);
   const seedPrompt = remember(`seed ${stage.key}`, render);
-  const around = { session: { id: '', process }, facts, seedPrompt, turn: null };
+  const around = {
+    session: { id: '', process },
+    facts,
+    seedPrompt,
+    turn: null,
+    ...(sources && { sources }),
+  };
   return assembleRequest({ ...around, stage, step, planned, inputs, model: PLAIN_MODEL });
 }

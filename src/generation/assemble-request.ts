@@ -12,10 +12,12 @@ import {
 import type { ContractNode, Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
+import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
+import { packSources } from './pack-sources.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
 
 export type Assembly = {
@@ -28,23 +30,30 @@ export type Assembly = {
   readonly inputs: readonly JobInput[];
   readonly model: string;
   readonly turn: NextTurn | null;
+  /** What the document may cite; absent where nothing is asked for. */
+  readonly sources?: SourceSet;
+  /** By the id of a source's text: what is left of it where it was shortened. */
+  readonly shortSources?: ReadonlyMap<string, string>;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
 
 /**
  * Puts a request together. What most calls share comes first and stays the same to the byte, so
- * that providers can reuse it: the system instruction and the request, which all stages share, the
- * documents in their reading order, with the stage among them. What only this step says comes last.
+ * that providers can reuse it: the system instruction, the request and the sources, which all stages
+ * share, the documents in their reading order, with the stage among them. What only this step says
+ * comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model, subject } = assembly;
   const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
-  const { stable, setting } = splitSeedPrompt(assembly);
+  const asData = dataWriter(assembly.sources);
+  const { stable, setting } = splitSeedPrompt(assembly, asData);
   const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
   const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
-  const shared = [stable, ...packInOrder(assembly, texts)]
+  const cited = packSources(assembly.sources, assembly.shortSources ?? new Map(), asData);
+  const shared = [stable, ...cited, ...packInOrder(assembly, texts, asData)]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));
   return {
@@ -91,7 +100,7 @@ function systemInstruction({ overlay }: PromptFacts): string {
  * rest of the stage's seed prompt, which points to them. Nothing is left out or repeated. Where they
  * stand is known from the template, not searched for: a short text occurs in many words.
  */
-function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly) {
+function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData: DataWriter) {
   const kinds = Object.entries(facts.resources).filter(([, text]) => text !== '');
   const given = [
     { text: facts.userRequest, open: '<user_request>', close: '</user_request>' },
@@ -128,9 +137,17 @@ const fillMarks = <T>(marked: string, given: readonly T[], fill: (one: T) => str
     return one === undefined ? mark : fill(one);
   });
 
+type DataWriter = (text: string) => string;
+
 /** A text cannot end the block that holds it, or open one of its own. */
-const asData = (text: string): string =>
-  text.replace(/<(?=\/?(?:document|user_request|resource|sources|feedback)\b)/gi, '\u2039');
+const BLOCK = /<(?=\/?(?:document|user_request|resource|sources|feedback)\b)/gi;
+const BLOCK_OR_SOURCE = /<(?=\/?(?:document|user_request|resource|sources?|feedback)\b)/gi;
+
+/** HTML has an element of the same name: it stays as it is where no prompt holds sources. */
+const dataWriter = (sources: SourceSet | undefined): DataWriter => {
+  const pattern = sources && sources.size > 0 ? BLOCK_OR_SOURCE : BLOCK;
+  return (text) => text.replace(pattern, '\u2039');
+};
 
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
 
@@ -155,22 +172,26 @@ export function inReadingOrder<T extends JobInput>({
 }
 
 /** The messages of documents and of texts that stand between them. */
-function packInOrder(assembly: Assembly, texts: ReadonlyMap<string, string>): string[] {
+function packInOrder(
+  assembly: Assembly,
+  texts: ReadonlyMap<string, string>,
+  asData: DataWriter,
+): string[] {
   const messages: string[] = [];
   let run: JobInput[] = [];
   for (const { source, inputs } of inReadingOrder(assembly)) {
     const text = texts.get(source) ?? '';
     if (text !== '') {
-      messages.push(packDocuments(run), text);
+      messages.push(packDocuments(run, asData), text);
       run = [];
     }
     run.push(...inputs);
   }
-  return [...messages, packDocuments(run)];
+  return [...messages, packDocuments(run, asData)];
 }
 
 /** Documents as data, in an order that never changes. */
-function packDocuments(inputs: readonly JobInput[]): string {
+function packDocuments(inputs: readonly JobInput[], asData: DataWriter): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
   for (const input of inputs) {

@@ -1,6 +1,7 @@
 import type { Part } from '../context/fit-parts.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
+import { findSourceTexts } from '../generation/pack-sources.ts';
 import type { ModelRequest } from '../models/types.ts';
 import type { Assembled } from './assemble.ts';
 
@@ -28,6 +29,8 @@ const DEALT = 0.98;
 
 /** Names a document among the candidates; the same text under the same label is one. */
 export const documentId = ({ order, label }: JobInput): string => `document ${order}/${label}`;
+/** Names a text of a source among the candidates. */
+export const sourceId = (id: string): string => `source ${id}`;
 /** Names a part of the answer so far among the candidates. */
 export const turnId = (index: number): string => `turn ${String(index).padStart(4, '0')}`;
 
@@ -35,15 +38,21 @@ export const turnId = (index: number): string => `turn ${String(index).padStart(
 export const isShortenable = ({ type }: JobInput): boolean =>
   type === 'document' || type === 'contribution' || type === 'project_resource';
 
-/** Documents and resources; what a prompt is given twice under one label is one candidate. */
-export function findDocuments({ inputs, step }: Assembled): Candidate[] {
+/** Documents, resources and sources; what a prompt is given twice under one label is one candidate. */
+export function findDocuments({ inputs, step, sources }: Assembled): Candidate[] {
   const found = inputs.filter(isShortenable).map((input) => ({
     id: documentId(input),
     label: input.label,
     text: input.text,
     relevance: step.inputs.find(({ name }) => name === input.name)?.relevance ?? 1,
   }));
-  return [...new Map(found.map((one) => [one.id, one])).values()];
+  const cited = findSourceTexts(sources).map(({ id, text }) => ({
+    id: sourceId(id),
+    label: id,
+    text,
+    relevance: 1,
+  }));
+  return [...new Map([...cited, ...found].map((one) => [one.id, one])).values()];
 }
 
 /**
@@ -87,9 +96,14 @@ export function replaceTexts(
   assembled: Assembled,
   texts: ReadonlyMap<string, string>,
 ): ModelRequest {
-  const { turn } = assembled;
+  const { turn, sources } = assembled;
+  const cited = findSourceTexts(sources).flatMap(({ id }): [string, string][] => {
+    const short = texts.get(sourceId(id));
+    return short === undefined ? [] : [[id, short]];
+  });
   return assembleRequest({
     ...assembled,
+    shortSources: new Map(cited),
     inputs: assembled.inputs.map((input) => ({
       ...input,
       text: texts.get(documentId(input)) ?? input.text,

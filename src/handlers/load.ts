@@ -19,6 +19,8 @@ import {
   type SessionView,
   toFacts,
 } from '../session/read.ts';
+import { readSessionSources } from '../sources/project-sources.ts';
+import type { SourceSet } from '../sources/source-set.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './load-input.ts';
 import { loadInputs } from './load-inputs.ts';
@@ -26,6 +28,7 @@ import { loadInputs } from './load-inputs.ts';
 /** All that an EXECUTE job starts from, read in one transaction. */
 export type Loaded = Assembly & {
   readonly session: SessionView;
+  readonly sources: SourceSet;
   /** The model of the lane on whose branch of the debate the document is written. */
   readonly sourceModel: string;
   readonly standing: Standing;
@@ -40,15 +43,17 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
     const payload = job.payload as unknown as ExecutePayload;
     const { planned } = payload;
     // Given before any of them is awaited, the statements take one round trip.
-    const [session, facts, originId, chunks, seedPrompt, documents, abandoned] = await Promise.all([
-      readSession(tx, job.sessionId),
-      readFactRows(tx, job.sessionId),
-      readOrigin(tx, planned),
-      readChunks(tx, job),
-      readSeedPrompt(tx, job, planned),
-      readInputDocuments(tx, planned),
-      findAbandoned(tx, job),
-    ]);
+    const [session, facts, sources, originId, chunks, seedPrompt, documents, abandoned] =
+      await Promise.all([
+        readSession(tx, job.sessionId),
+        readFactRows(tx, job.sessionId),
+        readSessionSources(tx, job.sessionId),
+        readOrigin(tx, planned),
+        readChunks(tx, job),
+        readSeedPrompt(tx, job, planned),
+        readInputDocuments(tx, planned),
+        findAbandoned(tx, job),
+      ]);
     const inputs = await loadInputs(tx, session, planned, documents);
     const stage = stageOf(session.process, planned.stage);
     const step = stepOf(stage, planned.step);
@@ -63,6 +68,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       facts: toFacts(session, facts),
       seedPrompt,
       inputs,
+      sources,
       model: lane.model,
       turn: nextTurn(standing),
       subject: nameSubject(session, planned, [lane, origin], chunks),

@@ -5,6 +5,7 @@ import { roomForRequest } from '../context/room.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { inReadingOrder } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
+import { findSourceTexts, SOURCES_HEADING, TEXTS_HEADING } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
@@ -17,6 +18,7 @@ import {
   findDocuments,
   findTurns,
   isShortenable,
+  sourceId,
   toParts,
   turnId,
 } from './context-parts.ts';
@@ -157,11 +159,17 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
   const given = inReadingOrder(assembled).flatMap(({ inputs }) => inputs.map(listDocument));
   const documents = [...new Map(given).values()];
   const [first, ...others] = shared;
-  const middle = others.flatMap(({ content }) =>
-    content.startsWith('# Documents')
-      ? documents.splice(0, content.match(/^<(?:document|feedback) /gm)?.length ?? 0)
-      : [list('stage', 'stage', content)],
-  );
+  const sources = findSourceTexts(assembled.sources);
+  const middle = others.flatMap(({ content }) => {
+    if (content.startsWith('# Documents')) {
+      return documents.splice(0, content.match(/^<(?:document|feedback) /gm)?.length ?? 0);
+    }
+    if (content.startsWith(TEXTS_HEADING)) {
+      return sources.map(({ id, text }) => list('document', id, text, sourceId(id)));
+    }
+    const isList = content.startsWith(SOURCES_HEADING);
+    return [list(isList ? 'request' : 'stage', isList ? 'list of sources' : 'stage', content)];
+  });
   const listed = [
     list('instructions', 'instructions', request.system),
     ...(first ? [list('request', 'request', first.content)] : []),

@@ -113,6 +113,8 @@ export type FactRows = {
     readonly kind: ResourceKind;
     readonly name: string;
     readonly body: string;
+    /** The number of the source that it is; null for all that is none. */
+    readonly source: number | null;
   }[];
 };
 
@@ -126,7 +128,11 @@ export async function readFactRows(tx: Transaction, sessionId: string): Promise<
       [sessionId],
     ),
     tx.query<FactRows['resources'][number]>(
-      `select r.kind, r.name, b.body from sessions s
+      `select r.kind, r.name, b.body,
+         (select min(x.source) from source_excerpts x where r.kind = 'reference_documents'
+           and x.tenant_id = r.tenant_id and x.project_id = r.project_id
+           and x.blob_hash = r.blob_hash) as source
+       from sessions s
        join resources r on r.tenant_id = s.tenant_id and r.project_id = s.project_id
        join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
        where s.id = $1 order by r.kind, r.name, r.id`,
@@ -144,8 +150,10 @@ export const readFacts = async (tx: Transaction, session: SessionView): Promise<
 export function toFacts(session: SessionView, { project, resources: rows }: FactRows): PromptFacts {
   const { process } = session;
   const resources: Partial<Record<ResourceKind, string>> = {};
-  for (const { kind, body } of rows) {
-    resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${body}` : body;
+  for (const { kind, name, body, source } of rows) {
+    // Prompts show the text of a source once, under its id.
+    const text = source === null ? body : `${name} stands in \`<source id="S${source}">\`.`;
+    resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${text}` : text;
   }
   const domain = project.domain ?? '';
   return {

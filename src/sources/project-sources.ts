@@ -25,16 +25,27 @@ type Row = {
   excerpts: readonly string[] | null;
 };
 
+const WITH_TEXTS = `select s.key, s.title, s.about, s.degraded, s.alias_of,
+    (select array_agg(b.body order by x.ordinal) from source_excerpts x
+     join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
+     where x.tenant_id = s.tenant_id and x.project_id = s.project_id and x.source = s.ordinal)
+      as excerpts
+  from sources s`;
+
 /** The sources of a project with their texts. */
 export async function readProjectSources(tx: Transaction, projectId: string): Promise<SourceSet> {
+  const rows = await tx.query<Row>(`${WITH_TEXTS} where s.project_id = $1 order by s.ordinal`, [
+    projectId,
+  ]);
+  return new SourceSet(rows.map(toStored));
+}
+
+/** The same by a session of the project, so that they come with the session in one round trip. */
+export async function readSessionSources(tx: Transaction, sessionId: string): Promise<SourceSet> {
   const rows = await tx.query<Row>(
-    `select s.key, s.title, s.about, s.degraded, s.alias_of,
-       (select array_agg(b.body order by x.ordinal) from source_excerpts x
-        join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
-        where x.tenant_id = s.tenant_id and x.project_id = s.project_id and x.source = s.ordinal)
-         as excerpts
-     from sources s where s.project_id = $1 order by s.ordinal`,
-    [projectId],
+    `${WITH_TEXTS} where s.project_id = (select project_id from sessions where id = $1)
+     order by s.ordinal`,
+    [sessionId],
   );
   return new SourceSet(rows.map(toStored));
 }

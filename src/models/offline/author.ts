@@ -49,6 +49,7 @@ const NAME_WORDS = 8;
 const SHORT = { owner: 'The requester', who: 'The requester', unit: 'units', currency: 'euros' };
 /** How the author comes back to a sentence, and how it asks about one. */
 const RETURNS = ['', 'This counts here too', 'It matters here as well', 'The same point holds'];
+const COUNTS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const QUESTIONS = ['Is this right', 'Who can confirm this', 'What follows from this'];
 
 /** The whole answer to a request; the same request always gives the same text. */
@@ -72,7 +73,9 @@ function takeFrom(sentences: readonly string[], first = 0): Place['say'] {
     if (isName(key)) return nameAfter(sentence, NAME_WORDS);
     const asks = /questions?$/.test(key);
     if (round === 0 && (!asks || sentence.endsWith('?'))) return sentence;
-    const way = (asks ? QUESTIONS : RETURNS)[round] ?? `This holds in ${round + 1} places`;
+    // A figure beside a citation would be taken for one of the source.
+    const places = sentence.includes('[S') ? (COUNTS[round] ?? 'many') : round + 1;
+    const way = (asks ? QUESTIONS : RETURNS)[round] ?? `This holds in ${places} places`;
     return `${way}: ${asks ? sentence.replace(/[.!?。]$/, '?') : sentence}`;
   };
 }

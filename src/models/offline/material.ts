@@ -27,7 +27,7 @@ export type Material = {
   readonly idsOf: (letter: string) => string[];
 };
 
-const OPENING = /^<(user_request|resource|document|feedback|sources)\b([^>\n]*)>$/gm;
+const OPENING = /^<(user_request|resource|document|feedback|sources?)\b([^>\n]*)>$/gm;
 const ATTRIBUTE = /\b(\w{1,40})="([^"]*)"/g;
 const ID = /(?<![\p{L}\p{N}])[A-Z]\d{1,3}(?![\p{L}\p{N}])/gu;
 const EXCERPT = /^\W{0,4}(S\d+\.e\d+)\W{1,4}(.*?)[."”\s]*$/gm;
@@ -77,9 +77,15 @@ function readInputs(text: string): Input[] {
 function toInput(tag: string, about: string, text: string): Input {
   const given = Object.fromEntries([...about.matchAll(ATTRIBUTE)].map((one) => one.slice(1)));
   const kind = `${given['stage'] ?? ''}/${given['document_key'] ?? ''}`;
-  const read = { document: readDocument, sources: readSources }[tag] ?? readSentences;
+  const cited = given['excerpt'] ?? given['id'] ?? '';
+  const source = (whole: string): string[] => readSentences(whole).map((one) => cite(one, cited));
+  const read = { document: readDocument, sources: readSources, source }[tag] ?? readSentences;
   return { tag, kind, label: given['label'] ?? '', text, sentences: read(text.replace(ASKED, '')) };
 }
+
+/** A sentence of a source with its id in front of the full stop. */
+const cite = (sentence: string, id: string): string =>
+  sentence.replace(/[.!?…。！？]?$/, (end) => ` [${id}]${end}`);
 
 /** Excerpts of sources, each with its id as the citation. */
 const readSources = (text: string): string[] =>

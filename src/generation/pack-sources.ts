@@ -1,0 +1,58 @@
+import { listSources } from '../sources/list-sources.ts';
+import type { Source } from '../sources/source.ts';
+import type { SourceSet } from '../sources/source-set.ts';
+
+/** The heading of the message that lists the sources, and of the one that holds their texts. */
+export const SOURCES_HEADING = '# Sources';
+export const TEXTS_HEADING = '# Texts of the sources';
+
+/** The list gives titles and addresses as far as this many characters go, then ids alone. */
+const LIST_ROOM = 60_000;
+
+const RULES = [
+  'Behind a statement that rests on a source stands its id in square brackets: [S1], or [S1][S2] for two.',
+  '- Cite only ids of this list. Write no addresses, no titles in place of an id, no numbering of your own and no list of references: they are made from the ids.',
+  '- Quotations are verbatim, and figures are those of the source.',
+  '- What rests on no source carries no citation. Where sources contradict each other, cite both sides.',
+  '- Documents that you are given cite the same ids: keep a citation with its statement when you take it over.',
+].join('\n');
+
+/** One text of a source as a prompt shows it. */
+export type SourceText = {
+  readonly source: Source;
+  /** `S1`, or `S1.e2` where more than one excerpt is known. */
+  readonly id: string;
+  readonly text: string;
+};
+
+/** The texts of the sources, in the order of their ids. */
+export const findSourceTexts = (sources: SourceSet | undefined): SourceText[] =>
+  (sources?.standing ?? []).flatMap((source) =>
+    source.excerpts.map((text, at) => ({
+      source,
+      id: source.excerpts.length === 1 ? source.id : `${source.id}.e${at + 1}`,
+      text,
+    })),
+  );
+
+/**
+ * What a prompt says of the sources: how to cite, the list, which only grows at its end, and their
+ * texts behind it. Nothing where there are none, so that such prompts stay as they were.
+ */
+export function packSources(
+  sources: SourceSet | undefined,
+  shown: ReadonlyMap<string, string>,
+  asData: (text: string) => string,
+): string[] {
+  if (sources === undefined || sources.size === 0) return [];
+  const listed = sources.standing.map((source) => ({ source }));
+  const list = listSources(listed, LIST_ROOM).text.trimEnd();
+  const texts = findSourceTexts(sources).map(({ source, id, text }) => {
+    const excerpt = id === source.id ? '' : ` excerpt="${id}"`;
+    return `<source id="${source.id}"${excerpt}>\n${asData((shown.get(id) ?? text).trim())}\n</source>`;
+  });
+  return [
+    `${SOURCES_HEADING}\n\n${RULES}\n\n<sources>\n${asData(list)}\n</sources>`,
+    ...(texts.length > 0 ? [`${TEXTS_HEADING}\n\n${texts.join('\n\n')}`] : []),
+  ];
+}
