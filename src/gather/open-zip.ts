@@ -1,4 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib';
+import { countNoun } from '../text/count-noun.ts';
 import { Unreadable } from './extracted.ts';
 
 const END = 0x06054b50;
@@ -51,7 +52,7 @@ type Entry = {
 function* entriesOf(zip: Buffer): Generator<Entry> {
   const end = findEnd(zip);
   const count = zip.readUInt16LE(end + 10);
-  if (count > MOST_ENTRIES) throw new Unreadable(`is an archive of ${count} files`);
+  if (count > MOST_ENTRIES) throw new Unreadable(`is an archive of ${countNoun(count, 'file')}`);
   let at = zip.readUInt32LE(end + 16);
   for (let number = 0; number < count; number++) {
     if (zip.readUInt32LE(at) !== CENTRAL) throw new Error(`No entry at byte ${at}.`);

@@ -22,7 +22,8 @@ const NEVER_ONE = [
   'found.length', // several candidates for one name
   'own.length',
   'rows.length',
-  'MOST_ANSWERS',
+  'MOST_',
+  'most', // a limit
   'limits.',
   'size', // too large
   'entry.size',
