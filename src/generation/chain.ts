@@ -18,6 +18,12 @@ export type ExecutePayload = {
   readonly only?: readonly string[];
   /** The attempts whose sections stay, in their order. */
   readonly kept?: readonly ChunkRange[];
+  /** A document that was not there when the job was planned, and what stands for it in the plan. */
+  readonly awaits?: {
+    readonly identity: string;
+    readonly documentId: string;
+    readonly contributionId: string;
+  };
   /** An attempt that fulfils the contract, for want of a better one. */
   readonly valid?: Attempt;
 };

@@ -24,6 +24,7 @@ import type { SourceSet } from '../sources/source-set.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './load-input.ts';
 import { loadInputs } from './load-inputs.ts';
+import { resolveAwaited } from './resolve-awaited.ts';
 
 /** All that an EXECUTE job starts from, read in one transaction. */
 export type Loaded = Assembly & {
@@ -41,7 +42,10 @@ export type Loaded = Assembly & {
 export const load = (database: Database, job: Job): Promise<Loaded> =>
   database.asTenant(job.tenantId, async (tx) => {
     const payload = job.payload as unknown as ExecutePayload;
-    const { planned } = payload;
+    const { awaits } = payload;
+    const planned = awaits
+      ? await resolveAwaited(tx, job.sessionId, { planned: payload.planned, awaits })
+      : payload.planned;
     // Given before any of them is awaited, the statements take one round trip.
     const [session, facts, sources, originId, chunks, seedPrompt, documents, abandoned] =
       await Promise.all([

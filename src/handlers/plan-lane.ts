@@ -2,18 +2,22 @@ import { hash } from 'node:crypto';
 import type { Database, Transaction } from '../db/database.ts';
 import { readSources } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
+import type { ExecutePayload } from '../generation/chain.ts';
 import type { ChildJob, JobContext } from '../jobs/context.ts';
 import { readStanding } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
 import { planStep } from '../planning/plan-step.ts';
 import { findReadySteps } from '../planning/ready.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
+import { newId } from '../platform/ids.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
+import { isCombining } from '../recipe/expand-combine.ts';
 import { toLaneStates } from '../session/lane-states.ts';
 import { readLosses } from '../session/losses.ts';
 import { laneOf, readSession, type SessionView } from '../session/read.ts';
 import { readStageLanes, readStagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { awaitDocument, findAwaited, payloadFor } from './await-document.ts';
 import { jobDocument } from './job-document.ts';
 import { providerKey } from './provider-limits.ts';
 
@@ -35,16 +39,17 @@ export async function planLane(database: Database, { job, commit }: JobContext):
   });
   const { session, standing, stageLanes } = view;
   const { stage: stageKey } = readStagePayload(job);
-  const readiness = findReadySteps({
+  const request = {
     process: session.process,
     stageKey,
     laneId,
     laneIds: stageLanes[stageKey] ?? [],
     states: toLaneStates(session.process, stageKey, standing),
     excused: view.excused[stageKey] ?? [],
-  });
+  };
+  const readiness = findReadySteps(request);
   if (readiness.ready.length > 0) {
-    const children = readiness.ready.flatMap((stepKey) => planJobs(job, view, stepKey));
+    const children = planWave(job, view, request, readiness.ready);
     return commit({ children, next: { waitFor: 'children' } });
   }
   if (readiness.waitingForLanes.length > 0) {
@@ -83,11 +88,51 @@ async function readLabelSeed(tx: Transaction, session: SessionView): Promise<str
   return seed;
 }
 
-function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
+/**
+ * The jobs of the steps that are ready. A step that only waits for what one of them combines is
+ * planned with it, as a job that has the combining one as its prerequisite.
+ */
+function planWave(
+  job: Job,
+  view: LaneView,
+  request: Parameters<typeof findReadySteps>[0],
+  ready: readonly string[],
+): ChildJob[] {
+  const stage = stageOf(view.session.process, request.stageKey);
+  const first = ready.flatMap((stepKey) =>
+    planJobs(job, view, stepKey).map((planned) => ({ id: newId(), stepKey, planned })),
+  );
+  const children = first.map(({ id, planned }) => ({
+    ...childOf(view.session, job, planned, { planned }),
+    id,
+  }));
+  const awaited = first
+    .filter(({ stepKey }) => isCombining(stepOf(stage, stepKey)))
+    .map(({ id, planned }) => awaitDocument(id, planned));
+  if (awaited.length === 0) return children;
+  const own = Object.fromEntries(
+    ready.map((key) => [key, isCombining(stepOf(stage, key)) ? 'done' : 'planned'] as const),
+  );
+  const states = {
+    ...request.states,
+    [request.laneId]: { ...request.states[request.laneId], ...own },
+  };
+  const readers = findReadySteps({ ...request, states }).ready.flatMap((stepKey) => {
+    const one = findAwaited(stage, stepKey, awaited);
+    if (one === undefined) return [];
+    const documents = [...view.documents, one.document];
+    return planJobs(job, { ...view, documents }, stepKey).map((planned) => ({
+      ...childOf(view.session, job, planned, payloadFor(planned, one)),
+      prerequisiteId: one.jobId,
+    }));
+  });
+  return [...children, ...readers];
+}
+
+function planJobs(job: Job, view: LaneView, stepKey: string): readonly PlannedJob[] {
   const { session, stageLanes, documents, labelSeed, losses } = view;
   const { stage: stageKey } = readStagePayload(job);
   const lane = laneOf(session, job.laneId);
-  const [provider = ''] = lane.model.split('/');
   const { jobs } = planStep({
     process: session.process,
     stageKey,
@@ -100,18 +145,31 @@ function planJobs(job: Job, view: LaneView, stepKey: string): ChildJob[] {
     documents,
     losses,
   });
-  const step = stepOf(stageOf(session.process, stageKey), stepKey);
-  return jobs.map((planned) => ({
+  return jobs;
+}
+
+function childOf(
+  session: SessionView,
+  job: Job,
+  planned: PlannedJob,
+  payload: ExecutePayload,
+): ChildJob {
+  const step = stepOf(stageOf(session.process, planned.stage), planned.step);
+  const [provider = ''] = laneOf(session, job.laneId).model.split('/');
+  const document = jobDocument(planned);
+  // A lineage that begins with what the job awaits has no name yet.
+  const isOpen = document.sourceGroup === payload.awaits?.contributionId;
+  return {
     type: 'EXECUTE',
-    stepKey,
+    stepKey: planned.step,
     policy: step.dependencyPolicy,
     quorum: step.quorum,
     concurrencyKey: providerKey(provider),
     inputDigest: digestInputs(planned),
     idempotencyKey: `${session.id}/${planned.identity}`,
-    document: jobDocument(planned),
-    payload: { planned },
-  }));
+    document: isOpen ? { ...document, sourceGroup: null } : document,
+    payload: { ...payload },
+  };
 }
 
 /** What a job was given, so that a change of it shows. */

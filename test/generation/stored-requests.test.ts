@@ -3,12 +3,12 @@ import type { Database } from '../../src/db/database.ts';
 import { splitRequest } from '../../src/documents/request-parts.ts';
 import { readRequests } from '../../src/documents/requests.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
-import { createModelProvider } from '../../src/models/provider.ts';
 import type { ModelRequest } from '../../src/models/types.ts';
 import { eraseProject } from '../../src/session/erase-project.ts';
 import { startRun } from '../../src/session/start.ts';
 import { untilRested, withWorker } from '../engine.ts';
 import { shipped } from '../recipes/shipped.ts';
+import { recordOffline } from '../session/partly.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 
 const config = { providers: {}, models: {} };
@@ -24,14 +24,7 @@ async function debate(name: string, model: string) {
   const brief = 'Should the library open on Sundays? Two staff, 9,000 euros a year.';
   const run = { name, brief, process: shipped('decision-memo'), models: [model] };
   const { sessionId, projectId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
-  const sent: ModelRequest[] = [];
-  const author = createModelProvider(config);
-  const provider: typeof author = {
-    generate: (request, options) => {
-      sent.push(request);
-      return author.generate(request, options);
-    },
-  };
+  const { provider, asked: sent } = recordOffline();
   const rested = await withWorker(
     database,
     createHandlers({ database, provider, config }),

@@ -1,0 +1,20 @@
+import type { Transaction } from '../db/database.ts';
+import type { ExecutePayload } from '../generation/chain.ts';
+import type { PlannedJob } from '../planning/types.ts';
+
+/** The plan of a job, with the document that its prerequisite made in the place of its stand-in. */
+export async function resolveAwaited(
+  tx: Transaction,
+  sessionId: string,
+  { planned, awaits }: Required<Pick<ExecutePayload, 'planned' | 'awaits'>>,
+): Promise<PlannedJob> {
+  const { id, contribution } = await tx.queryOne<{ id: string; contribution: string }>(
+    `select id, contribution_id as contribution from documents
+     where session_id = $1 and identity = $2 and not superseded`,
+    [sessionId, awaits.identity],
+  );
+  const text = JSON.stringify(planned)
+    .replaceAll(awaits.documentId, id)
+    .replaceAll(awaits.contributionId, contribution);
+  return JSON.parse(text) as PlannedJob;
+}
