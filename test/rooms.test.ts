@@ -21,7 +21,7 @@ const ARROWS: Record<string, readonly string[]> = {
   jobs: ['db'],
   models: [],
   sources: ['db', 'documents'],
-  gather: ['sources'],
+  gather: ['models', 'sources'],
   wallet: ['db', 'models'],
   context: ['db', 'models'],
   documents: ['db', 'planning'],

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A PDF of pages with one line of text each; `filter` and `encrypt` make it a bomb or a locked one. */
+/** A PDF of pages with one line of text each. */
 export function pdfOf(
   pages: readonly string[],
   { info = '', trailer = '' }: { info?: string; trailer?: string } = {},

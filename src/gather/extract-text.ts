@@ -8,6 +8,8 @@ import type { Extractor } from './extractor.ts';
 /** Bytes with all that is known of them. */
 export type Content = {
   readonly place: string;
+  /** The title where the bytes tell none; the name of the file. */
+  readonly name?: string;
   readonly bytes: Uint8Array;
   readonly mediaType: string;
   readonly charset?: string;
@@ -26,7 +28,7 @@ export async function draftOf(content: Content, extractor: Extractor): Promise<S
     const { text, about } = await extract(content, extractor);
     const clean = text.replaceAll('\0', '').toWellFormed();
     if (clean.trim() === '') throw new Unreadable('holds no text');
-    return { title: nameOf(place), ...about, excerpts: [clean] };
+    return { title: content.name ?? nameOf(place), ...about, excerpts: [clean] };
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown;
     const message = `${place} ${thrown.message}.`;

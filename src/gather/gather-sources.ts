@@ -1,7 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
+import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
+import { canonicalUrl } from '../sources/canonical-key.ts';
 import { draftOf } from './extract-text.ts';
 import { type ExtractLimits, Extractor } from './extractor.ts';
+import { type FetchOptions, PageFetcher } from './fetch-page.ts';
+import { gatherPage } from './gather-page.ts';
 import {
   digestOf,
   type Gathered,
@@ -13,20 +17,20 @@ import { mediaTypeOf } from './media-type.ts';
 import { MOST_BYTES, readBytes } from './read-bytes.ts';
 
 /** How sources are gathered. */
-export type GatherOptions = ExtractLimits & {
-  /** The largest file or page that is taken, in bytes; 10 MB. */
-  readonly maxBytes?: number;
-  /** The most bytes that are taken in all; 100 MB. */
-  readonly maxTotalBytes?: number;
-  readonly signal?: AbortSignal;
-};
+export type GatherOptions = ExtractLimits &
+  FetchOptions & {
+    /** The most bytes that are taken in all; 100 MB. */
+    readonly maxTotalBytes?: number;
+  };
 
 const MOST_TOTAL = 100_000_000;
+/** So many pages are fetched at once. */
+const MOST_AT_ONCE = 10;
 
 /**
  * Reads sources out of files, folders and addresses. The order is that of the places, and that of names
- * in a folder; a file that is named twice is read once. What cannot be taken stands in `refused` with
- * its reason, and the rest is gathered all the same.
+ * in a folder; what is named twice is read once. Pages are fetched beside each other. What cannot be
+ * taken stands in `refused` with its reason, and the rest is gathered all the same.
  */
 export async function gatherSources(
   places: readonly string[],
@@ -35,11 +39,39 @@ export async function gatherSources(
   const extractor = new Extractor(options);
   try {
     const gathering = new Gathering(extractor, options);
-    for (const place of places) await gathering.takeFiles(place);
+    const pages = fetchPages(places.filter(isAddress), extractor, options);
+    for (const place of places) {
+      const page = pages.get(place);
+      if (page === undefined) await gathering.takeFiles(place);
+      else await gathering.takePage(place, page);
+    }
     return gathering;
   } finally {
     await extractor.close();
   }
+}
+
+/** Anything with a scheme: what may be fetched of it is for the guard to say. */
+const isAddress = (place: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
+
+type Page = () => Promise<GatheredSource>;
+
+/** Starts to fetch pages, ten at once; each is taken where its place comes. */
+function fetchPages(
+  places: readonly string[],
+  extractor: Extractor,
+  options: GatherOptions,
+): Map<string, Page> {
+  const limit = createConcurrencyLimit(MOST_AT_ONCE);
+  const fetcher = new PageFetcher(options);
+  return new Map(
+    [...new Set(places)].map((place) => {
+      const page = limit.run(() => gatherPage(place, fetcher, extractor), options.signal);
+      // It is waited for later, or never where an earlier place ends with an error.
+      page.catch(() => undefined);
+      return [place, () => page];
+    }),
+  );
 }
 
 /** What was gathered so far, and how much it is. */
@@ -68,6 +100,17 @@ class Gathering implements Gathered {
       const source = await this.#settle(path, () => this.#readFile(path));
       if (source !== undefined) this.#add(source);
     }
+  }
+
+  /** Takes a page; two addresses of one page are one source. */
+  async takePage(place: string, page: Page): Promise<void> {
+    const source = await this.#settle(place, page);
+    this.#options.signal?.throwIfAborted();
+    const { url } = source?.draft ?? {};
+    const key = url === undefined ? place : (canonicalUrl(url) ?? url);
+    if (source === undefined || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.#add(source);
   }
 
   async #readFile(place: string): Promise<GatheredSource> {

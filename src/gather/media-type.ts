@@ -35,3 +35,7 @@ export function mediaTypeOf(bytes: Uint8Array, name: string, contentType = ''): 
 }
 
 const looksLikeHtml = (head: string): boolean => /^\s*<(?:!doctype html|html)\b/i.test(head);
+
+/** The encoding that a server names for its bytes. */
+export const charsetOf = (contentType: string): string | undefined =>
+  /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType.slice(0, 500))?.[1];
