@@ -33,6 +33,14 @@ export type { WorkEvent, WorkOptions } from './api/work-on-run.ts';
 export { DialecticError } from './errors/errors.ts';
 export type { Estimate } from './estimate/types.ts';
 export type { Evaluation } from './eval/evaluation.ts';
+export {
+  type CheckOptions,
+  checkSource,
+  checkSources,
+  isCheckDue,
+  type KnownSource,
+  type SourceCheck,
+} from './gather/check-source.ts';
 export { type GatherOptions, gatherSources } from './gather/gather-sources.ts';
 export type { Archived, Gathered, GatheredSource, RefusedPlace } from './gather/gathered-source.ts';
 export type { ModelCheck } from './models/preflight.ts';

@@ -36,7 +36,7 @@ export async function gatherPage(
 }
 
 /** The source that a fetched page is; it stands under the address at which it was found. */
-async function readPage(
+export async function readPage(
   place: string,
   { url, bytes, contentType }: FetchedPage,
   extractor: Extractor,
