@@ -41,8 +41,18 @@ export {
   type KnownSource,
   type SourceCheck,
 } from './gather/check-source.ts';
+export { type FolderSearchOptions, folderSearch } from './gather/folder-search.ts';
+export { gatherBySearch } from './gather/gather-by-search.ts';
 export { type GatherOptions, gatherSources } from './gather/gather-sources.ts';
 export type { Archived, Gathered, GatheredSource, RefusedPlace } from './gather/gathered-source.ts';
+export { openSearch } from './gather/open-search.ts';
+export type { SearchHit, SearchOptions, SearchProvider } from './gather/search-provider.ts';
+export {
+  readSourcesSettings,
+  type SourcesFile,
+  type SourcesSettings,
+} from './gather/sources-settings.ts';
+export { type WebSearch, webSearch } from './gather/web-search.ts';
 export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';

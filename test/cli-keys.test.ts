@@ -162,3 +162,16 @@ test('of a short key nothing is shown, and no empty hint stands in its place', a
   expect((await keys('list')).stdout).toBe(`openai: from ${file}\n`);
   expect((await keys('test')).stdout).not.toMatch(/…|\(\s*[,)]/);
 });
+
+test('the key of a search service is stored beside them, and is none of a provider', async () => {
+  vi.stubEnv('TAVILY_API_KEY', undefined);
+  const stored = await setKey('tavily', CANARY);
+  expect(stored.code, stored.stderr).toBe(0);
+  expect(stored.stdout).not.toContain('keys test');
+  expect((await keys('list')).stdout).toBe(`tavily: …${CANARY.slice(-4)}, from ${file}\n`);
+  expect(await keys('test', 'tavily')).toMatchObject({ code: 2 });
+  expect(await keys('test')).toMatchObject({ code: 2 });
+  expect(seen).not.toContain(CANARY);
+  vi.stubEnv('TAVILY_API_KEY', 'another-key-of-tavily-0001');
+  expect((await keys('list')).stdout).toBe('tavily: …0001, from TAVILY_API_KEY\n');
+});

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { locateStore, openDatabase, type StoreLocation } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
 import { codeOf } from '../errors/errors.ts';
+import type { SourcesFile } from '../gather/sources-settings.ts';
 import { type JobsFile, readJobSettings } from '../jobs/settings.ts';
 import { type Environment, type ModelsFile, readModelsConfig } from '../models/config.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
@@ -16,8 +17,8 @@ import { inProcess } from './in-process.ts';
 import { meetHolder, overSocket } from './over-socket.ts';
 import { shareStore } from './share-store.ts';
 
-/** Providers, models, jobs, retention and spending, as in `dialectic.config.yaml`. */
-export type Configuration = ModelsFile & JobsFile & RetentionFile & SpendingFile;
+/** Providers, models, jobs, retention, spending and sources, as in `dialectic.config.yaml`. */
+export type Configuration = ModelsFile & JobsFile & RetentionFile & SpendingFile & SourcesFile;
 
 /** Which store is meant. */
 export type StoreOptions = {

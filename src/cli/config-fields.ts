@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
+import { sourcesSection } from '../gather/sources-settings.ts';
 import { jobsSection } from '../jobs/settings.ts';
 import { modelsFile } from '../models/config.ts';
 import { retentionSection } from '../session/retention-settings.ts';
@@ -31,6 +32,7 @@ const SECTIONS = z.strictObject({
   jobs: jobsSection.optional(),
   retention: retentionSection.optional(),
   spending: spendingSection.optional(),
+  sources: sourcesSection.optional(),
 });
 
 /** What stands in the place of a name that the user chooses. */

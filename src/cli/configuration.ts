@@ -3,6 +3,11 @@ import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import type { Configuration } from '../api/open-dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
+import {
+  findSourceLiberties,
+  isSearchService,
+  readSourcesSettings,
+} from '../gather/sources-settings.ts';
 import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
 import { findLiberties } from '../models/find-liberties.ts';
@@ -34,6 +39,7 @@ export function readConfigurationFiles(): Configuration {
   parseModelsFile(merged);
   readRetentionDays(merged);
   readConfirmAboveUsd(merged);
+  readSourcesSettings(merged);
   return merged as Configuration;
 }
 
@@ -66,9 +72,10 @@ export function libertiesOf(file: FoundFile): string[] {
 
 /** The user's own configuration, with the keys that they stored. */
 function withKeys(own: unknown, keys: ReadonlyMap<string, string>): unknown {
-  if (keys.size === 0) return own;
+  const ofProviders = [...keys].filter(([name]) => !isSearchService(name));
+  if (ofProviders.length === 0) return own;
   parseModelsFile(own);
-  const providers = Object.fromEntries([...keys].map(([name, apiKey]) => [name, { apiKey }]));
+  const providers = Object.fromEntries(ofProviders.map(([name, apiKey]) => [name, { apiKey }]));
   return mergeFiles(own, { providers });
 }
 
@@ -78,6 +85,7 @@ function libertiesOver(own: unknown, found: unknown): string[] {
   const unasked = readConfirmAboveUsd(found);
   return [
     ...findLiberties(process.env, own, found),
+    ...findSourceLiberties(found),
     ...(days === null
       ? []
       : [`deletes projects that were unused for ${countNoun(days, 'day')} (retention)`]),

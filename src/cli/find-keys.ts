@@ -1,3 +1,4 @@
+import { SEARCH_KEYS } from '../gather/sources-settings.ts';
 import { findKeyVariable } from '../models/config.ts';
 import { readConfiguration, readConfigurationFiles } from './configuration.ts';
 import { keyStorePath, readStoredKeys } from './key-store.ts';
@@ -27,10 +28,23 @@ export const describeKey = ({ end, from }: Pick<KnownKey, 'end' | 'from'>): stri
 export function findKeys(): KnownKey[] {
   const stored = readStoredKeys();
   const { providers: files = {} } = readConfigurationFiles();
-  return Object.entries(readConfiguration().providers).flatMap(([provider, { apiKey }]) => {
+  const ofProviders = Object.entries(readConfiguration().providers);
+  const known = ofProviders.flatMap(([provider, { apiKey }]) => {
     if (apiKey === undefined) return [];
     const variable = findKeyVariable(process.env, provider, files[provider]?.apiKeyEnv);
     const file = stored.get(provider) === apiKey ? keyStorePath() : 'the configuration';
     return [{ provider, from: variable ?? file, end: showEnd(apiKey) }];
+  });
+  return [...known, ...findSearchKeys(stored)];
+}
+
+/** The same of the services that search the web. */
+function findSearchKeys(stored: ReadonlyMap<string, string>): KnownKey[] {
+  return Object.entries(SEARCH_KEYS).flatMap(([provider, variables]) => {
+    const variable = variables.find((name) => process.env[name]?.trim());
+    const key = variable === undefined ? stored.get(provider) : process.env[variable]?.trim();
+    return key === undefined
+      ? []
+      : [{ provider, from: variable ?? keyStorePath(), end: showEnd(key) }];
   });
 }

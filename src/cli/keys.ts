@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { DialecticError } from '../errors/errors.ts';
+import { isSearchService } from '../gather/sources-settings.ts';
 import { checkKey } from '../models/check-credentials.ts';
 import { testKey } from '../models/preflight.ts';
 import { requireProvider } from '../models/require-models.ts';
@@ -20,7 +21,10 @@ export function keysCommand(): Command {
   const setting = keys
     .command('set')
     .description('store a key, from standard input or typed without being shown')
-    .argument('<provider>', 'openai, anthropic, google, openrouter or one of the configuration')
+    .argument(
+      '<provider>',
+      'openai, anthropic, google, openrouter, brave, tavily or one of the configuration',
+    )
     // Commander would repeat a key that stands behind the provider.
     .allowExcessArguments()
     .action(set);
@@ -51,7 +55,7 @@ async function set(provider: string, options: Options, command: Command): Promis
       `Type it when asked, or: dialectic keys set ${provider} < FILE`;
     throw new DialecticError('usage_invalid', message);
   }
-  requireProvider({ provider, name: '' }, readConfiguration());
+  if (!isSearchService(provider)) requireProvider({ provider, name: '' }, readConfiguration());
   const key = await askSecret(`Key of ${provider} (it is not shown): `, findTerminal({}));
   if (key === '') {
     const message = `No key came. Type it when asked, or: dialectic keys set ${provider} < FILE`;
@@ -65,7 +69,7 @@ async function set(provider: string, options: Options, command: Command): Promis
   printResult(options.json === true, { provider, path: keyStorePath() }, [
     `Stored the key of ${provider}${end && ` (${end})`} in ${keyStorePath()}, which only you can read.`,
     ...(isHidden ? [`${winner.from} is set too, and wins over it.`] : []),
-    `Try it with: dialectic keys test ${provider}`,
+    ...(isSearchService(provider) ? [] : [`Try it with: dialectic keys test ${provider}`]),
   ]);
 }
 
@@ -79,8 +83,14 @@ function list({ json }: Options): void {
 
 async function test(provider: string | undefined, options: Options): Promise<void> {
   const config = readConfiguration();
+  if (provider !== undefined && isSearchService(provider)) {
+    const message = `A key of ${provider} can only be tried by a search, which it counts.`;
+    throw new DialecticError('usage_invalid', message);
+  }
   if (provider !== undefined) requireProvider({ provider, name: '' }, config);
-  const keys = findKeys().filter((one) => provider === undefined || one.provider === provider);
+  const keys = findKeys().filter(({ provider: name }) =>
+    provider === undefined ? !isSearchService(name) : name === provider,
+  );
   if (keys.length === 0) throw noKey(provider);
   const tested = await Promise.all(
     keys.map(async (key) => ({ ...key, ...(await testKey(key.provider, config)) })),

@@ -30,4 +30,25 @@ export const SOURCE_ERROR_CODES = {
     'There is no page at an address any more.',
     'Correct the address, or name an archived copy of the page.',
   ),
+  search_not_configured: entry(
+    2,
+    400,
+    false,
+    'A search service is named that has no address or no key.',
+    'Set what the message names, or search a folder.',
+  ),
+  search_refused: entry(
+    6,
+    502,
+    false,
+    'A search service refused the request: its key, or the request itself.',
+    'Set another key; the message says with which status it answered.',
+  ),
+  search_unavailable: entry(
+    6,
+    503,
+    true,
+    'A search service failed, asks for fewer requests, or did not answer.',
+    'Try again later; check the network and the address of the service.',
+  ),
 } as const satisfies Record<string, ErrorCodeEntry>;
