@@ -194,8 +194,8 @@ describe('pages as sources', () => {
     const { sources, refused } = await gatherSources(places, options);
     expect(refused).toEqual([]);
     expect(sources.map(({ draft }) => draft.degraded)).toEqual([
-      `${site}/down answers with status 500.`,
-      `${site}/gone answers with status 404.`,
+      `${site}/down answered with status 500.`,
+      `${site}/gone answered with status 404.`,
       `${site}/image is image/png, which holds no text.`,
       undefined,
     ]);

@@ -3,6 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../models/circuit-breaker.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { type RequestGuard, requireWebAddress, sendGuarded } from '../platform/guarded-request.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { readBody } from './read-body.ts';
 import { MOST_BYTES } from './read-bytes.ts';
 
@@ -126,7 +127,7 @@ export class PageFetcher {
     const { 'content-length': length = '0', 'content-type': type = '' } = response.headers;
     if (Number(length) > most) {
       response.destroy();
-      const message = `${url.href} has ${length} bytes; ${most} may be.`;
+      const message = `${url.href} has more than ${countNoun(most, 'byte')}.`;
       throw new DialecticError('file_too_large', message);
     }
     if (NO_TEXT.test(type)) {
@@ -159,7 +160,7 @@ function requireSuccess({ url, response }: Pick<Answer, 'url' | 'response'>): vo
   if (status >= 200 && status < 300) return;
   response.destroy();
   const code = status === 404 || status === 410 ? 'source_gone' : 'source_unreachable';
-  throw new DialecticError(code, `${url.href} answers with status ${status}.`, {
+  throw new DialecticError(code, `${url.href} answered with status ${status}.`, {
     details: { status },
   });
 }

@@ -57,7 +57,9 @@ async function readIndex(
   options: GatherOptions,
   embedder: Embedder,
 ): Promise<Index> {
-  const { sources } = await gatherSources([folder], options);
+  const { sources, refused } = await gatherSources([folder], options);
+  const unusable = refused.find(({ place }) => place === folder);
+  if (unusable !== undefined) throw unusable.error;
   const chunks = sources.flatMap((source) =>
     source.draft.excerpts.flatMap((text) =>
       chunkMarkdown(text).map((chunk) => ({ ...chunk, source })),

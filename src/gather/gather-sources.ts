@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
 import { canonicalUrl } from '../sources/canonical-key.ts';
+import { countNoun } from '../text/count-noun.ts';
 import { draftOf } from './extract-text.ts';
 import { type ExtractLimits, Extractor } from './extractor.ts';
 import { type FetchOptions, PageFetcher } from './fetch-page.ts';
@@ -134,7 +135,7 @@ class Gathering implements Gathered {
     const most = this.#options.maxTotalBytes ?? MOST_TOTAL;
     this.#total += source.archived?.bytes.length ?? 0;
     if (this.#total > most) {
-      const message = `The sources have more than ${most} bytes together.`;
+      const message = `The sources have more than ${countNoun(most, 'byte')} together.`;
       throw new DialecticError('file_too_large', message);
     }
     this.sources.push(source);

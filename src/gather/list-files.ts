@@ -2,6 +2,7 @@ import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import { explain } from '../platform/folders.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { RefusedPlace } from './gathered-source.ts';
 
 /** So many files are taken from one folder; beyond that the wrong folder was named. */
@@ -41,7 +42,7 @@ async function listInto(listing: Listing, folder: string, root: string): Promise
       listing.refused.push({ place: path, error: notFile(path, what) });
     }
     if (listing.files.length > MOST_FILES) {
-      const message = `${folder} brings the named folder to more than ${MOST_FILES} files.`;
+      const message = `${folder} brings the named folder to more than ${countNoun(MOST_FILES, 'file')}.`;
       throw new DialecticError('file_too_large', message);
     }
   }

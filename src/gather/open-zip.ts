@@ -35,7 +35,9 @@ export function openZip(
       'code' in thrown &&
       thrown.code === 'ERR_BUFFER_TOO_LARGE'
     ) {
-      throw new Unreadable(`unpacks to more than ${most} bytes, as a decompression bomb does`);
+      throw new Unreadable(
+        `unpacks to more than ${countNoun(most, 'byte')}, as a decompression bomb does`,
+      );
     }
     throw new Unreadable('is a broken ZIP archive; open it and save it anew', { cause: thrown });
   }

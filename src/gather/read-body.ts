@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { DialecticError } from '../errors/errors.ts';
 import { explain } from '../platform/guarded-request.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** The body of an answer, unpacked to `most` bytes at most; what goes beyond is not read. */
 export async function readBody(
@@ -37,7 +38,7 @@ function unpack(response: IncomingMessage, url: URL): Readable {
     response.destroy();
     throw new DialecticError(
       'source_unreachable',
-      `${url.href} answers in the encoding "${encoding.slice(0, 40)}", which is not known.`,
+      `${url.href} answered in the encoding "${encoding.slice(0, 40)}", which is not known.`,
     );
   }
   // `pipe` passes no error on, and a body that was cut would be waited for.
@@ -53,5 +54,8 @@ function unpackerOf(encoding: string) {
 
 function tooLarge(response: IncomingMessage, url: URL, most: number): DialecticError {
   response.destroy();
-  return new DialecticError('file_too_large', `${url.href} has more than ${most} bytes.`);
+  return new DialecticError(
+    'file_too_large',
+    `${url.href} has more than ${countNoun(most, 'byte')}.`,
+  );
 }

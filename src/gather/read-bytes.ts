@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DialecticError } from '../errors/errors.ts';
 import { explain } from '../platform/folders.ts';
+import { countNoun } from '../text/count-noun.ts';
 
 /** The largest file or page that is taken as a source. */
 export const MOST_BYTES = 10_000_000;
@@ -41,4 +42,7 @@ async function fill(file: FileHandle, bytes: Buffer): Promise<number> {
 }
 
 const tooLarge = (path: string, size: number, most: number): DialecticError =>
-  new DialecticError('file_too_large', `${path} has ${size} bytes; ${most} may be.`);
+  new DialecticError(
+    'file_too_large',
+    `${path} has ${countNoun(size, 'byte')}; ${countNoun(most, 'byte')} may be.`,
+  );

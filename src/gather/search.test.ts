@@ -58,8 +58,12 @@ describe('a folder', () => {
     expect(await provider.search('quantum chromodynamics')).toEqual([]);
   });
 
-  test('without a text has no hits', async () => {
-    expect(await folderSearch(await temporaryFolder()).search('bread')).toEqual([]);
+  test('without a text has no hits; one that is not there is named', async () => {
+    const folder = await temporaryFolder();
+    expect(await folderSearch(folder).search('bread')).toEqual([]);
+    await expect(folderSearch(join(folder, 'gone')).search('bread')).rejects.toMatchObject({
+      code: 'folder_unusable',
+    });
   });
 });
 
@@ -263,7 +267,7 @@ test('what a search finds is gathered: pages whole, or degraded with the snippet
       url: `${site}/gone`,
       year: 2020,
       excerpts: ['It was here.'],
-      degraded: `${site}/gone answers with status 404.`,
+      degraded: `${site}/gone answered with status 404.`,
     },
   ]);
   expect(refused.map(({ error }) => error.code)).toEqual(['source_address_refused']);
