@@ -38,7 +38,7 @@ describe('recipe list', () => {
     const { stdout, code } = await recipe('list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^decision-memo: process, 4 stages, 5 steps, version [0-9a-f]{12}$/m);
-    expect(stdout).toMatch(/^research: stage, 4 steps/m);
+    expect(stdout).toMatch(/^research: stage, 5 steps/m);
     const { recipes } = await readJson<{ recipes: { name: string; stages: string[] }[] }>('list');
     expect(recipes.find((one) => one.name === 'software-plan')?.stages).toHaveLength(7);
   });
@@ -75,7 +75,7 @@ describe('recipe validate', () => {
   test('says that there is nothing to say', async () => {
     const { stdout, code } = await recipe('validate', join(shipped, 'research'));
     expect(code).toBe(0);
-    expect(stdout).toMatch(/research: no defects; research, stage, 4 steps\n$/);
+    expect(stdout).toMatch(/research: no defects; research, stage, 5 steps\n$/);
   });
 
   test('prints every defect with file, line, field and code, and leaves with 2', async () => {

@@ -26,6 +26,9 @@ export type Recollection = {
   readonly mostNumbers?: number;
 };
 
+/** Where vectors are kept, and what makes those that are missing. */
+type Memory = Pick<Recollection, 'database' | 'tenantId' | 'embedder' | 'remember'>;
+
 /** The chunks of all texts, and how much each is wanted. */
 export type Ranked = {
   readonly chunks: readonly (Chunk & Embedded)[];
@@ -44,12 +47,8 @@ export async function rankTexts(
 ): Promise<Ranked> {
   const chunks = [...chunked.values()].flat();
   if (chunks.length === 0) return { chunks: [], scores: [] };
-  const asked = questionsOf(given.prompt);
-  await rememberMissing(given, [...asked, ...chunks.map(({ text }) => text)]);
-  const questions = await withVectors(
-    given,
-    asked.map((text) => ({ text })),
-  );
+  const parts = chunks.map(({ text }) => text);
+  const questions = await embedAll(given, questionsOf(given.prompt), parts);
   const dimensions = questions[0]?.vector.length ?? 0;
   if (chunks.length * dimensions > (given.mostNumbers ?? MOST_NUMBERS)) {
     return rankInDatabase(given, chunked, questions);
@@ -91,9 +90,22 @@ async function rankInDatabase(
   };
 }
 
+/** The questions with their vectors, once they and the parts of the texts are embedded. */
+export async function embedAll(
+  given: Memory,
+  questions: readonly string[],
+  parts: readonly string[],
+): Promise<Embedded[]> {
+  await rememberMissing(given, [...questions, ...parts]);
+  return withVectors(
+    given,
+    questions.map((text) => ({ text })),
+  );
+}
+
 /** Embeds what was not embedded before. */
 async function rememberMissing(
-  { database, tenantId, embedder, remember }: Recollection,
+  { database, tenantId, embedder, remember }: Memory,
   texts: readonly string[],
 ): Promise<void> {
   const digests = new Map(texts.map((text) => [digestOf(text), text]));
@@ -105,7 +117,7 @@ async function rememberMissing(
 }
 
 async function withVectors<T extends { readonly text: string }>(
-  given: Recollection,
+  given: Memory,
   all: readonly T[],
 ): Promise<(T & Embedded)[]> {
   const vectors = await readTexts(
@@ -118,7 +130,7 @@ async function withVectors<T extends { readonly text: string }>(
 
 /** Vectors by text. */
 async function readTexts(
-  { database, tenantId, embedder }: Recollection,
+  { database, tenantId, embedder }: Memory,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, Float32Array>> {
   const digests = new Map(texts.map((text) => [digestOf(text), text]));

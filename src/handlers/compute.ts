@@ -12,12 +12,15 @@ import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
+import type { HandlerDeps } from './handler-deps.ts';
+import type { Loaded } from './load.ts';
 import { renderJobs } from './render.ts';
+import { searchSources } from './search-sources.ts';
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** What code makes in place of a model, by the name that recipes give it. */
-const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = {
+/** What code makes in place of a model from its inputs alone, by the name that recipes give it. */
+const COMPUTE: Readonly<Record<Exclude<Computation, 'search'>, (assembly: Assembly) => Content>> = {
   copy: copyOnly,
   collect,
   checks: ({ inputs }) => describeChecks(checkPlan(gatherPlan(planDocuments(inputs)))),
@@ -25,12 +28,16 @@ const COMPUTE: Readonly<Record<Computation, (assembly: Assembly) => Content>> = 
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
 export async function compute(
+  deps: HandlerDeps,
   { job, commit }: JobContext,
-  assembly: Assembly,
+  assembly: Loaded,
   computation: Computation,
 ): Promise<void> {
   const { planned, session, stage, step } = assembly;
-  const content = COMPUTE[computation](assembly);
+  const content =
+    computation === 'search'
+      ? await searchSources(deps, job, assembly)
+      : COMPUTE[computation](assembly);
   const isRendered = step.output.template !== null;
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };

@@ -27,7 +27,8 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const loaded = await step('load', () => load(database, job));
   // Some documents are made by code from their inputs, without a call.
   const { compute: computation } = loaded.step;
-  if (computation !== null) return step('compute', () => compute(context, loaded, computation));
+  if (computation !== null)
+    return step('compute', () => compute(deps, context, loaded, computation));
   const assembled = await step('assemble', () => assemble(loaded));
   const recovered = await recover(database, job, assembled);
   const reserved = recovered ?? (await fitAndReserve(deps, context, assembled));

@@ -57,14 +57,17 @@ function wireStage(process: Process, key: string): { process: Process; wiring: W
   return { process: wired, wiring };
 }
 
-/** Documents that no step of the stage reads from all lanes: what is merged lives on in the merge. */
+/**
+ * Documents that no step of the stage reads from all lanes: what is merged lives on in the merge. What
+ * a search found lives on in what was written about it.
+ */
 function handedOn(stage: Stage): string[] {
   const steps = activeSteps(stage);
   const merged = steps.flatMap((step) =>
     step.inputs.filter((input) => input.stage === stage.key && input.scope === 'all'),
   );
   return steps
-    .filter((step) => step.output.kind === 'document')
+    .filter((step) => step.output.kind === 'document' && step.compute !== 'search')
     .map((step) => step.output.documentKey)
     .filter((key) => !merged.some((input) => input.documentKey === key));
 }

@@ -25,7 +25,7 @@ export const DEPTHS = ['brief', 'standard', 'full'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
 /** What code makes in place of a model; generation/compute.ts has one function for each. */
-export const COMPUTATIONS = ['copy', 'collect', 'checks'] as const;
+export const COMPUTATIONS = ['copy', 'collect', 'checks', 'search'] as const;
 export type Computation = (typeof COMPUTATIONS)[number];
 
 /** Defects that code can look for in an answer; checks/ finds all but the last. */

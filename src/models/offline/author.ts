@@ -26,6 +26,8 @@ type Desk = {
   /** The notice, until it is said: in the first section of prose, else in the first sentence. */
   readonly notice: string[];
   readonly noticeKey: string | undefined;
+  /** How many sources were quoted. */
+  quoted: number;
 };
 
 /** One place of the document. */
@@ -60,7 +62,7 @@ export function writeDocument(request: ModelRequest, persona: PersonaName): stri
   const fields = Object.entries(schema.properties ?? {});
   const noticeKey = fields.find(([key, node]) => isProse(key, node))?.[0];
   const notice = [noticeOf(persona, material.labels)];
-  const desk = { material, counts: new Map(), notice, noticeKey };
+  const desk = { material, counts: new Map(), notice, noticeKey, quoted: 0 };
   return JSON.stringify(writeRecord(desk, schema, place), null, 2);
 }
 
@@ -119,8 +121,16 @@ function findLabelKey({ properties = {} }: Node): string | undefined {
   return told ?? (Object.hasOwn(properties, 'rank') ? texts[0] : undefined);
 }
 
+/** A record that quotes a source. */
+const isEvidence = ({ properties = {} }: Node): boolean =>
+  Object.hasOwn(properties, 'source') && Object.hasOwn(properties, 'excerpt');
+
 function writeRecord(desk: Desk, node: Node, place: Place): Record<string, unknown> {
   const { properties = {}, required = [] } = node;
+  const { evidence } = desk.material;
+  if (isEvidence(node) && evidence.length > 0) {
+    return { ...evidence[desk.quoted++ % evidence.length] };
+  }
   const names = new Set([...Object.keys(properties), ...required]);
   if (names.size === 0) return { note: place.say('note') };
   const write = (key: string): unknown => {
@@ -138,8 +148,11 @@ function writeList(desk: Desk, node: Node, place: Place): unknown[] {
     if (ids && ids.length >= least) return ids;
     return Array.from({ length: usual }, () => writeProse(desk, items, place, 1));
   }
-  const { keys, rivals, request } = desk.material;
+  const { keys, rivals, request, evidence } = desk.material;
   const { properties = {} } = items;
+  // Where no source was found there is nothing to say that rests on one.
+  const needsEvidence = Object.values(properties).some(({ items: own }) => own && isEvidence(own));
+  if (needsEvidence && evidence.length === 0 && least === 0) return [];
   const labelKey = findLabelKey(items);
   const about = labelKey === undefined ? [] : rivals;
   const planned = Object.hasOwn(properties, 'document_key') ? keys : [];

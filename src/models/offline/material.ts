@@ -20,6 +20,8 @@ export type Material = {
   readonly sentences: readonly string[];
   /** Documents of one kind, the one that the persona likes best first. */
   readonly rivals: readonly Pick<Input, 'label' | 'sentences'>[];
+  /** What sources say, word for word, each with the id that its citation names. */
+  readonly evidence: readonly { readonly source: string; readonly excerpt: string }[];
   /** Keys of the documents that the prompt announces, for the header that plans them. */
   readonly keys: readonly string[];
   readonly labels: readonly string[];
@@ -55,6 +57,7 @@ export function gatherMaterial({ messages }: ModelRequest, persona: PersonaName)
     request: request.length > 0 ? request : sentences,
     sentences,
     rivals: findRivals(documents, stress),
+    evidence: takeTurns(sorted).flatMap(readEvidence),
     labels: documents.map(({ label }) => label),
     keys: [...messages.at(-1)!.content.matchAll(PLANNED)].map(([, key]) => key!),
     idsOf: (letter) => findIds(documents, letter),
@@ -102,6 +105,13 @@ function withoutForeign(inputs: readonly Input[]): readonly Input[] {
     ...input,
     sentences: input.sentences.map((one) => one.replace(CITATION, keep)),
   }));
+}
+
+/** A sentence that cites one source, and says what stands there. */
+function readEvidence(sentence: string): Material['evidence'] {
+  const [source, ...others] = new Set(sentence.match(/(?<=\[)S\d+/g));
+  const excerpt = sentence.replace(CITATION, '').replace(/[.!?…]+$/, '');
+  return source !== undefined && others.length === 0 ? [{ source, excerpt }] : [];
 }
 
 /** Questions come last: what they ask cannot be decided, or done first. */

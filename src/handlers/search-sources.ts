@@ -1,0 +1,94 @@
+import { rememberWith } from '../context/remember-with.ts';
+import { type Passage, searchTexts } from '../context/search-texts.ts';
+import { findEmbedder } from '../context/sentence-embedder.ts';
+import type { JobInput } from '../generation/job-input.ts';
+import type { Job } from '../jobs/types.ts';
+import { readProjectSources } from '../sources/project-sources.ts';
+import type { Source } from '../sources/source.ts';
+import { countNoun } from '../text/count-noun.ts';
+import { isRecord } from '../text/is-record.ts';
+import type { HandlerDeps } from './handler-deps.ts';
+import type { Loaded } from './load.ts';
+
+/** Queries beyond these are not searched for: each is compared with every passage. */
+const MOST_QUERIES = 60;
+/** So many passages answer a query. */
+const MOST_PASSAGES = 4;
+/** Passages that are high in neither ranking, by meaning or by words, are left out. */
+const LEAST_SCORE = 0.3;
+
+/** What was found in a source, and by which queries. */
+type Found = { readonly passages: Set<string>; readonly queries: Set<string> };
+
+/**
+ * Searches the sources of the project for the queries of all lanes, and gives what was found word for
+ * word. Every lane does so and finds the same.
+ */
+export async function searchSources(
+  deps: HandlerDeps,
+  { tenantId }: Pick<Job, 'tenantId'>,
+  { session, inputs }: Pick<Loaded, 'session' | 'inputs'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { database, embedder = findEmbedder() } = deps;
+  const { projectId, id: sessionId } = session;
+  const queries = readQueries(inputs).slice(0, MOST_QUERIES);
+  const { standing } = await database.asTenant(tenantId, (tx) => readProjectSources(tx, projectId));
+  const texts = standing.flatMap((source) => source.excerpts.map((text) => ({ source, text })));
+  const place = { database, tenantId, projectId, sessionId };
+  const memory = { ...place, embedder, remember: rememberWith(place, embedder) };
+  const answers = await searchTexts(
+    memory,
+    texts.map(({ text }) => text),
+    queries,
+    MOST_PASSAGES,
+  );
+  const sources = texts.map(({ source }) => source);
+  return describeFinds(queries, answers, sources);
+}
+
+/** The queries of all lanes, each once, in the order of the lanes. */
+function readQueries(inputs: readonly JobInput[]): string[] {
+  const found = inputs.flatMap(({ content }) => listOf(content, 'questions'));
+  const queries = found.flatMap((question) => listOf(question, 'queries'));
+  return [...new Set(queries.filter((query) => typeof query === 'string' && query !== ''))].map(
+    String,
+  );
+}
+
+function listOf(value: unknown, key: string): readonly unknown[] {
+  const list = isRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function describeFinds(
+  queries: readonly string[],
+  answers: readonly (readonly Passage[])[],
+  sources: readonly Source[],
+): Readonly<Record<string, unknown>> {
+  const found = new Map<Source, Found>();
+  for (const [at, passages] of answers.entries()) {
+    for (const { text, passage, score } of passages) {
+      const source = sources[text];
+      if (!source || score < LEAST_SCORE) continue;
+      const one = found.get(source) ?? { passages: new Set(), queries: new Set() };
+      one.passages.add(passage);
+      one.queries.add(queries[at] ?? '');
+      found.set(source, one);
+    }
+  }
+  const answered = new Set([...found.values()].flatMap((one) => [...one.queries]));
+  return {
+    summary:
+      `${countNoun(queries.length, 'query', 'queries')} searched in ` +
+      `${countNoun(new Set(sources).size, 'source')}; ${countNoun(found.size, 'source')} answered.`,
+    results: [...found]
+      .toSorted(([a], [b]) => sources.indexOf(a) - sources.indexOf(b))
+      .map(([{ id, title }, one]) => ({
+        source: id,
+        title,
+        passages: [...one.passages],
+        queries: [...one.queries],
+      })),
+    without_result: queries.filter((query) => !answered.has(query)),
+  };
+}
