@@ -140,7 +140,9 @@ class SourceTexts {
     const text = [standing?.title ?? '', ...(standing?.excerpts ?? [])].join('\n');
     const read = standing && {
       words: standing.excerpts.length === 0 ? '' : comparable(text),
-      numbers: new Set([...text.matchAll(/\d+(?:[.,]\d+)*/g)].map(([number]) => toNumber(number))),
+      numbers: new Set(
+        [...text.matchAll(/\d{1,99}(?:[.,]\d{1,99}){0,9}/g)].map(([number]) => toNumber(number)),
+      ),
     };
     this.#known.set(id, read ?? null);
     return read ?? null;

@@ -10,10 +10,11 @@ export type Claim = Span & {
 };
 
 /** Where a sentence ends: marks, closing signs and its citations, before white space. */
-const END = /[.!?][*_"'\u201d\u2019)]{0,3}(?:\s?\\?[[\u3010][^\]\u3011\n]{0,80}[\]\u3011])*(?=\s)/g;
+const END =
+  /[.!?][*_"'\u201d\u2019)]{0,3}(?:\s?\\?[[\u3010][^\]\u3011\n]{0,80}[\]\u3011]){0,99}(?=\s)/g;
 const QUOTE =
   /"[^"\n]{8,600}"|\u201c[^\u201d\n]{8,600}\u201d|\u201e[^\u201c\n]{8,600}\u201c|\u00ab[^\u00bb\n]{8,600}\u00bb/g;
-const NUMBER = /(?<![\p{L}\p{N}_.,-])\d+(?:[.,]\d+)*(?![\p{L}_])/gu;
+const NUMBER = /(?<![\p{L}\p{N}_.,-])\d{1,99}(?:[.,]\d{1,99}){0,9}(?![\p{L}_])/gu;
 /** The number of an item or a heading says nothing. */
 const ORDINAL = /^\s*(?:>\s*)*(?:[-*+]\s+)?\d{1,4}[.)]\s/;
 /** Shorter quotations are names and words. */

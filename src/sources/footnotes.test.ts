@@ -75,6 +75,18 @@ describe('markers', () => {
     expect(normaliseMarkers(text)).toBe(`> - ${plain}\n`);
   });
 
+  test.each(['S1 ', 'S1  ', 'S1 , ', 'Source  1 '])(
+    'of a list of "%s" that is never closed cost no more than its length',
+    (item) => {
+      // With two ways to match the space between them, forty items would take days.
+      for (const open of ['[', '(', '\u3010']) {
+        const text = open + item.repeat(40);
+        const whole = findMarkers(text, findProse(text)).filter(({ start }) => start === 0);
+        expect(whole).toEqual([]);
+      }
+    },
+  );
+
   test('are found in a long text of whatever costs a careless scan most', () => {
     for (const piece of [
       '[',

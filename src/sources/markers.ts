@@ -7,9 +7,11 @@ export type Marker = Span & {
   readonly isPlain: boolean;
 };
 
-const ONE = String.raw`(?:S|Source\s+)\s?[1-9]\d{0,8}`;
-const NEXT = String.raw`\s*(?:[,;]|and|&|[-\u2010-\u2015])?\s*`;
-const LIST = `${ONE}(?:${NEXT}(?:${ONE}))*`;
+const ONE = String.raw`(?:S\s?|Source\s{1,4})[1-9]\d{0,8}`;
+/** White space has one way to match: with two, a list that is never closed takes 2ⁿ steps. */
+const NEXT = String.raw`(?:\s{0,4}(?:[,;]|and|&|[-\u2010-\u2015])\s{0,4}|\s{1,4})?`;
+/** Repetitions are bounded: V8 keeps a place to come back to for each, and overflows at millions. */
+const LIST = `${ONE}(?:${NEXT}(?:${ONE})){0,99}`;
 /** In square, full-width or lenticular brackets, escaped ones, too; or as plain words. */
 const MARKER = new RegExp(
   String.raw`\\?\[\s*(?:${LIST})\s*\\?\]|[\u3010\uff3b]\s*(?:${LIST})\s*[\u3011\uff3d]|\(\s*(?:${LIST})\s*\)|\bSources?\s+[1-9]\d{0,8}\b`,

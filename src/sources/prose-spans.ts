@@ -16,7 +16,7 @@ export function findProse(text: string): Prose[] {
   const found: Prose[] = [];
   let row: (Span & { cells: number }) | undefined;
   let isHeading = false;
-  for (const { type, map } of blocks.parse(text, {})) {
+  for (const { type, map } of blocks.parse(withoutEndlessTags(text), {})) {
     if (type === 'heading_open') isHeading = true;
     if (type === 'heading_close') isHeading = false;
     if (type === 'tr_open' && map) row = { ...spanOf(starts, map, text.length), cells: 0 };
@@ -30,6 +30,17 @@ export function findProse(text: string): Prose[] {
     found.push({ ...proseOf(text, spanOf(starts, map, text.length)), isHeading });
   }
   return found;
+}
+
+/** The parser's expressions for HTML overflow the stack on a tag of megabytes; nobody writes one. */
+const LONGEST_LINE = 1_000_000;
+
+/** The text, of the same length, where a line is so long that no tag in it can be read. */
+function withoutEndlessTags(text: string): string {
+  if (text.length <= LONGEST_LINE) return text;
+  return text.replace(/[^\r\n]+/g, (line) =>
+    line.length > LONGEST_LINE ? line.replaceAll('<', '\u2039') : line,
+  );
 }
 
 /** A lone carriage return ends a line, too (CommonMark 2.1). */
@@ -68,11 +79,11 @@ const AUTOLINK = /<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>
 const VALUE = String.raw`"[^"]*"|'[^']*'|[^\s"'=<>` + '`' + String.raw`]+`;
 const ATTRIBUTE = String.raw`\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:${VALUE}))?`;
 const NAME = '[A-Za-z][A-Za-z0-9-]*';
-const TAG = new RegExp(String.raw`<(?:/${NAME}\s*|${NAME}(?:${ATTRIBUTE})*\s*/?)>`, 'y');
+const TAG = new RegExp(String.raw`<(?:/${NAME}\s*|${NAME}(?:${ATTRIBUTE}){0,99}\s*/?)>`, 'y');
 const SIGNS = /[\\`<[\]]/g;
 /** What follows the text of a link: its address, with a title or without. */
-const LETTERS = String.raw`(?:\\.|[^\s()\\])*`;
-const ADDRESS = String.raw`<[^<>\n]*>|(?!<)${LETTERS}(?:\(${LETTERS}\)${LETTERS})*`;
+const LETTERS = String.raw`(?:\\.|[^\s()\\]){0,4000}`;
+const ADDRESS = String.raw`<[^<>\n]*>|(?!<)${LETTERS}(?:\(${LETTERS}\)${LETTERS}){0,9}`;
 const TITLE = String.raw`\s+(?:"[^"]*"|'[^']*')`;
 const TARGET = new RegExp(String.raw`\]\([ \t\r\n]*(?:${ADDRESS})(?:${TITLE})?[ \t\r\n]*\)`, 'y');
 
