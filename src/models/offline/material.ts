@@ -110,7 +110,7 @@ function withoutForeign(inputs: readonly Input[]): readonly Input[] {
 /** A sentence that cites one source, and says what stands there. */
 function readEvidence(sentence: string): Material['evidence'] {
   const [source, ...others] = new Set(sentence.match(/(?<=\[)S\d+/g));
-  const excerpt = sentence.replace(CITATION, '').replace(/[.!?…]+$/, '');
+  const excerpt = sentence.replace(CITATION, '').replace(/[.!?…]$/, '');
   return source !== undefined && others.length === 0 ? [{ source, excerpt }] : [];
 }
 
