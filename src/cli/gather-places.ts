@@ -1,15 +1,34 @@
 import { DialecticError } from '../errors/errors.ts';
-import { gatherSources } from '../gather/gather-sources.ts';
+import { gatherBySearch } from '../gather/gather-by-search.ts';
+import { type GatherOptions, gatherSources } from '../gather/gather-sources.ts';
+import type { Gathered } from '../gather/gathered-source.ts';
+import { openSearch } from '../gather/open-search.ts';
+import { readSourcesSettings, type SourcesSettings } from '../gather/sources-settings.ts';
 import type { SourceDraft } from '../sources/source.ts';
+import { readConfigurationFiles } from './configuration.ts';
+import { readStoredKeys } from './key-store.ts';
 import { tell } from './output.ts';
 
+/** What is searched for, and how many hits of each query are taken. */
+export type Search = { readonly queries: readonly string[]; readonly most: number };
+
 /**
- * Reads the files, folders and addresses that a person named as sources. A place that was named and
- * cannot be read is an error; what cannot be read within a folder is told and left out.
+ * Reads the files, folders and addresses that a person named as sources; with a search only what it
+ * finds. A place that was named and cannot be read is an error; what cannot be read within a folder
+ * is told and left out.
  */
-export async function gatherPlaces(places: readonly string[]): Promise<SourceDraft[]> {
-  if (places.length === 0) return [];
-  const { sources, refused } = await gatherSources(places);
+export async function gatherPlaces(
+  places: readonly string[],
+  search: Search = { queries: [], most: 0 },
+): Promise<SourceDraft[]> {
+  const isSearch = search.queries.length > 0;
+  if (places.length === 0 && !isSearch) return [];
+  const settings = readSourcesSettings(readConfigurationFiles());
+  const { allowPrivate } = settings;
+  const options = allowPrivate === undefined ? {} : { allowPrivate };
+  const { sources, refused } = isSearch
+    ? await searchPlaces(places, search, settings, options)
+    : await gatherSources(places, options);
   for (const { place, error } of refused) {
     if (places.includes(place)) throw error;
     tell(`Left out: ${error.message}`);
@@ -18,5 +37,33 @@ export async function gatherPlaces(places: readonly string[]): Promise<SourceDra
     if (draft.degraded !== undefined) tell(`Not checked: ${draft.title}: ${draft.degraded}`);
   }
   if (sources.length > 0) return sources.map(({ draft }) => draft);
-  throw new DialecticError('usage_invalid', `There is no source in ${places.join(', ')}.`);
+  const missing = isSearch ? 'Nothing was found' : 'There is no source';
+  const where = places.length === 0 ? '' : ` in ${places.join(', ')}`;
+  throw new DialecticError('usage_invalid', `${missing}${where}.`);
+}
+
+/** Searches the named folders, or the web where the configuration names a service. */
+async function searchPlaces(
+  places: readonly string[],
+  { queries, most }: Search,
+  settings: SourcesSettings,
+  options: GatherOptions,
+): Promise<Gathered> {
+  const isFolder = (settings.search ?? 'folder') === 'folder';
+  if (isFolder === (places.length === 0)) {
+    const message = isFolder
+      ? '--search looks into the folders that are named. To search the web, set sources.search.'
+      : `--search asks ${settings.search}, and looks into no folder.`;
+    throw new DialecticError('usage_invalid', message);
+  }
+  const keys = readStoredKeys();
+  const found: Gathered[] = [];
+  for (const folder of isFolder ? places : ['']) {
+    const provider = openSearch(settings, folder, process.env, { ...options, keys });
+    found.push(await gatherBySearch(provider, queries, { ...options, most }));
+  }
+  return {
+    sources: found.flatMap((one) => one.sources),
+    refused: found.flatMap((one) => one.refused),
+  };
 }

@@ -1,14 +1,17 @@
 import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
+import { DialecticError } from '../errors/errors.ts';
 import type { Registered } from '../sources/source-index.ts';
 import { gatherPlaces } from './gather-places.ts';
 import { withExample } from './help-text.ts';
+import { collect } from './new-run.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { describeSource, describeSources } from './sources-text.ts';
 import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; project?: string; session?: string };
+type AddOptions = Options & { search: string[]; most: string };
 type Project = { readonly id: string; readonly name: string };
 
 /** `dialectic sources`: what the documents of a project may cite, and who cites it. */
@@ -24,8 +27,10 @@ export function sourcesCommand(): Command {
       .option('--json', 'print the result as JSON');
   withExample(
     verb('add', 'add sources, which the stages that follow may cite')
-      .argument('<place...>', 'files, folders or addresses')
-      .action((places: string[], options: Options) => add(places, options)),
+      .argument('[place...]', 'files, folders or addresses')
+      .option('--search <query>', 'only what answers this; repeat for more', collect, [])
+      .option('--most <number>', 'the most that one search adds, up to 50', '10')
+      .action((places: string[], options: AddOptions) => add(places, options)),
     'dialectic sources add notes/ --project brief',
   );
   verb('list', 'list the sources with their ids').action((options: Options) =>
@@ -78,14 +83,25 @@ function addAliasVerbs(verb: (name: string, description: string) => Command): vo
   );
 }
 
-async function add(places: readonly string[], options: Options): Promise<void> {
+async function add(places: readonly string[], options: AddOptions): Promise<void> {
+  if (places.length === 0 && options.search.length === 0) {
+    const message = 'Name a file, a folder or an address, or what to search for with --search.';
+    throw new DialecticError('usage_invalid', message);
+  }
   // Read here: another process may hold the store, with another current folder.
-  const drafts = await gatherPlaces(places);
+  const most = readMost(options.most);
+  const drafts = await gatherPlaces(places, { queries: options.search, most });
   await inProject(options, async (dialectic, { id }) => {
     const made = await dialectic.sources.add(id, drafts);
     const lines = made.flatMap((one, at) => describeAdded(one, drafts[at]?.title ?? ''));
     printResult(options.json === true, made, lines);
   });
+}
+
+function readMost(text: string): number {
+  const most = Number(text);
+  if (Number.isInteger(most) && most >= 1 && most <= 50) return most;
+  throw new DialecticError('usage_invalid', '--most takes a number from 1 to 50.');
 }
 
 function describeAdded({ id, isNew, near }: Registered, title: string): string[] {

@@ -60,6 +60,9 @@ const withPassages = (known: SearchHit, found: SearchHit): SearchHit => ({
 /** What the page says wins over what the search tells of it. */
 function complete(page: SourceDraft, told: SourceDraft | undefined): SourceDraft {
   if (told === undefined) return page;
-  if (page.degraded === undefined) return { ...told, ...page };
+  if (page.degraded === undefined) {
+    // A page without a title has its address for one.
+    return { ...told, ...page, title: page.title === page.url ? told.title : page.title };
+  }
   return { ...told, degraded: page.degraded };
 }

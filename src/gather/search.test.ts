@@ -261,7 +261,7 @@ test('what a search finds is gathered: pages whole, or degraded with the snippet
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
   });
   expect(sources.map(({ draft }) => draft)).toEqual([
-    { title: `${site}/rye`, url: `${site}/rye`, year: 2020, excerpts: [page] },
+    { title: 'Rye is …', url: `${site}/rye`, year: 2020, excerpts: [page] },
     {
       title: 'It was here.',
       url: `${site}/gone`,
