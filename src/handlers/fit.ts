@@ -1,4 +1,4 @@
-import { fitParts, type Shortened } from '../context/fit-parts.ts';
+import { fitParts, type Part, type Shortened } from '../context/fit-parts.ts';
 import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { Recall } from '../context/recall.ts';
 import { rememberWith } from '../context/remember-with.ts';
@@ -30,6 +30,9 @@ export type ShortenedPart = {
 
 /** What was assembled, in the model's window, with what had to be shortened for that. */
 export type Fitted = Assembled & { readonly shortened: readonly ShortenedPart[] };
+
+/** How often a request is counted as a whole, where its parts came to more than each for itself. */
+const MOST_ROUNDS = 5;
 
 /**
  * Fits the request into the model's window. What fits is sent as it is. Else documents and the
@@ -64,25 +67,30 @@ export async function fit(
   const older = await Recall.over({ ...given, ...byWords }, textsOf(turns));
   const candidates = new Map([...documents, ...turns].map((one) => [one.id, one]));
   const texts = new Map<string, string>();
-  const { tried } = await fitParts({
-    parts: toParts([...candidates.values()], recall, count, { total, room }),
-    total,
-    room,
-    shorten: async ({ id, tokens }, target) => {
-      const { text = '', worth } = candidates.get(id) ?? {};
-      const short = await (worth === undefined ? recall : older).shorten(text, target);
-      const after = count(short);
-      if (after < tokens) texts.set(id, short);
-      return after;
-    },
-  });
-  await recall.save();
-  await older.save();
-  const fitted = replaceTexts(assembled, texts);
-  const after = measure.countRequest(fitted);
-  const shortened = tried.map((one) => nameOf(one, candidates));
-  if (after > room) throw tooLong(assembled, { total, after, room, shortened });
-  return { ...assembled, request: fitted, shortened };
+  const parts = toParts([...candidates.values()], recall, count, { total, room });
+  const shorten = async ({ id, tokens }: Part, target: number): Promise<number> => {
+    const { text = '', worth } = candidates.get(id) ?? {};
+    const short = await (worth === undefined ? recall : older).shorten(text, target);
+    const after = count(short);
+    if (after < tokens) texts.set(id, short);
+    return after;
+  };
+  // Parts are counted one by one: each is rounded up, and together they may have more tokens.
+  for (let [aim, rounds] = [room, 1]; ; rounds++) {
+    const { tried, total: foreseen } = await fitParts({ parts, total, room: aim, shorten });
+    const fitted = replaceTexts(assembled, texts);
+    const after = measure.countRequest(fitted);
+    const shortened = tried.map((one) => nameOf(one, candidates));
+    if (after <= room) {
+      await Promise.all([recall.save(), older.save()]);
+      return { ...assembled, request: fitted, shortened };
+    }
+    if (foreseen > aim || rounds === MOST_ROUNDS) {
+      throw tooLong(assembled, { total, after, room, shortened });
+    }
+    // Twice what is too much: a part that is shortened instead of another differs by a few tokens.
+    aim -= 2 * (after - room);
+  }
 }
 
 /** What the step asks for: the first message behind those that calls share. */

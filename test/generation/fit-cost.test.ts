@@ -1,0 +1,46 @@
+import type * as tokenizer from 'gpt-tokenizer';
+import { expect, test, vi } from 'vitest';
+import { newProject, openTestStore } from '../stores.ts';
+import { fitInto, toAssembly } from './fit-any.ts';
+
+const tokenised = vi.hoisted(() => ({ characters: 0 }));
+vi.mock('gpt-tokenizer', async (importOriginal) => {
+  const original = await importOriginal<typeof tokenizer>();
+  const countTokens: typeof original.countTokens = (text, options) => {
+    if (typeof text === 'string') tokenised.characters += text.length;
+    return original.countTokens(text, options);
+  };
+  return { ...original, countTokens };
+});
+
+const CANDIDATES = 500;
+
+/** Documents of so many characters together, no two of them alike. */
+const documentsOf = (characters: number): string[] =>
+  Array.from({ length: CANDIDATES }, (_, at) => {
+    const lines: string[] = [];
+    for (let length = 0; length < characters / CANDIDATES; length += lines.at(-1)!.length) {
+      lines.push(
+        `Oven ${lines.length} of bakery ${at} burns ${at * 7} logs on a cold morning.\n\n`,
+      );
+    }
+    return lines.join('');
+  });
+
+test('fitting 500 candidates tokenises a number of characters that grows as they do', async () => {
+  const database = await openTestStore('server');
+  const { tenantId, projectId } = await newProject(database);
+  const shareOf = async (characters: number): Promise<number> => {
+    const documents = documentsOf(characters);
+    const prompt = { brief: 'Bake.', documents, feedback: null, written: [], kind: null };
+    const assembled = toAssembly({ ...prompt, windowTokens: 1 }, projectId);
+    tokenised.characters = 0;
+    // About half of what the documents take, with the tags around them.
+    const fitted = await fitInto(database, tenantId, assembled, characters / 8 + 30_000);
+    expect(fitted.shortened.length).toBeGreaterThan(CANDIDATES / 10);
+    return tokenised.characters / documents.join('').length;
+  };
+  const [small, large] = [await shareOf(1e5), await shareOf(2.5e5)];
+  expect(small).toBeLessThan(10);
+  expect(large).toBeLessThan(1.2 * small);
+}, 60_000);
