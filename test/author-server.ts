@@ -19,11 +19,12 @@ const textOf = (content: Content): string =>
 /**
  * An OpenAI-compatible server on loopback whose models write what the offline author would: valid
  * documents, at once, through a provider's wire format. Every second one is the skeptic. `instead` may
- * answer a prompt that asks for something else.
+ * answer a prompt that asks for something else; without `usage` the tokens are not told.
  */
 export const startAuthorServer = (
   models: readonly string[],
   instead: (prompt: string) => unknown = () => undefined,
+  { usage: isReported = true } = {},
 ) =>
   startServer((request, response, body) => {
     if (request.method === 'GET') {
@@ -48,5 +49,6 @@ export const startAuthorServer = (
     const usage = { prompt_tokens, completion_tokens: tokens(text.length) };
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chatEvent(text) + chatEvent('', 'stop'));
-    response.end(`data: ${JSON.stringify({ id: 'c1', choices: [], usage })}\n\ndata: [DONE]\n\n`);
+    const told = JSON.stringify({ id: 'c1', choices: [], ...(isReported && { usage }) });
+    response.end(`data: ${told}\n\ndata: [DONE]\n\n`);
   });
