@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Registered } from '../sources/source-index.ts';
+import { checkProject, describeChecks, readDays } from './check-sources.ts';
 import { gatherPlaces } from './gather-places.ts';
 import { withExample } from './help-text.ts';
 import { collect } from './new-run.ts';
@@ -50,8 +51,23 @@ export function sourcesCommand(): Command {
       ),
     'dialectic sources show S1',
   );
+  addCheckVerb(verb);
   addAliasVerbs(verb);
   return sources;
+}
+
+/** Whether sources still say what was read of them. */
+function addCheckVerb(verb: (name: string, description: string) => Command): void {
+  verb('check', 'look whether sources are still there and say what was read of them')
+    .argument('[source...]', 'their ids (default: all that have an address)')
+    .option('--older-than <days>', 'only those that were read so many days ago')
+    .action((wanted: string[], options: Options & { olderThan?: string }) =>
+      inProject(options, async (dialectic, { id }) => {
+        const scope = { wanted, ...readDays(options.olderThan) };
+        const checks = await checkProject(dialectic.sources, id, scope);
+        printResult(options.json === true, checks, describeChecks(checks));
+      }),
+    );
 }
 
 /** Two sources that are one, and back. */

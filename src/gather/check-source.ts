@@ -102,7 +102,10 @@ async function look(
 
 function compare(known: KnownSource, found: GatheredSource, isMoved: boolean): Found {
   const [text = ''] = found.draft.excerpts;
-  const says = known.excerpts.every((excerpt) => plain(text).includes(plain(excerpt)));
+  // Of a source that could not be read before, all is new.
+  const says =
+    known.excerpts.length > 0 &&
+    known.excerpts.every((excerpt) => plain(text).includes(plain(excerpt)));
   const likeness = says ? 1 : likenessOf(known.excerpts.join('\n'), text);
   const { url } = found.draft;
   if (isMoved && says && url !== undefined) return { state: 'moved', likeness, url, found };
