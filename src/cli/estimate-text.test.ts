@@ -39,6 +39,11 @@ const estimate: Estimate = {
           room: 6_000,
         },
       ],
+      embedding: {
+        model: 'x/embed',
+        tokens: { low: 0, middle: 12_000, high: 48_000 },
+        costUsd: { low: 0, middle: 0.012, high: 0.048 },
+      },
     },
   },
   unpriced: [],
@@ -86,6 +91,7 @@ describe('an estimate in words', () => {
         "  to go on with answers that were cut: 3 calls are likely, 8 with 1.34M tokens at most",
         "  prompts too long for the window: 1 (0–2), which have to lose 50.6K (40K–94.5K) tokens",
         "    decide/decision for x/a: 12.4K tokens where 6K fit",
+        "    to compare their parts x/embed embeds 12K (0–48K) tokens for $0.012 ($0.00–$0.048), on top of the sums above",
         "Sizes are typical ones; finished runs will replace them by measured ones.",
       ]
     `);

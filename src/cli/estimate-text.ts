@@ -78,7 +78,16 @@ function describeAdditions({ additions }: Estimate): string[] {
     ...(lines.length > 0 ? ['Among them:', ...lines] : []),
     ...(calls.high > 0 ? [`${tight}${spread(removedTokens, compact)} tokens`] : []),
     ...compression.documents.map(describeShortened),
+    ...describeEmbedding(compression.embedding),
   ];
+}
+
+function describeEmbedding(embedding: Estimate['additions']['compression']['embedding']): string[] {
+  if (embedding === null) return [];
+  const { model, tokens, costUsd } = embedding;
+  const price = costUsd === null ? 'an unknown price' : spread(costUsd, dollars);
+  const what = `${spread(tokens, compact)} tokens for ${price}`;
+  return [`    to compare their parts ${model} embeds ${what}, on top of the sums above`];
 }
 
 const describeShortened = (one: ShortenedPrompt): string =>

@@ -1,5 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { ModelsConfig } from '../models/config.ts';
+import { findPrice } from '../models/prices.ts';
+import { remoteEmbeddings } from '../models/remote-embeddings.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts } from '../recipe/render-prompt.ts';
@@ -8,6 +10,7 @@ import { readProjectSources } from '../sources/project-sources.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import { estimateRun } from './estimate-run.ts';
 import { foreseeDocuments } from './foresee-calls.ts';
+import type { EmbeddingFacts } from './foresee-embedding.ts';
 import { gatherModelFacts, PLAIN_MODEL } from './model-facts.ts';
 import { createPromptMeter } from './prompt-meter.ts';
 import { type RunHistory, readHistory } from './read-history.ts';
@@ -52,7 +55,21 @@ async function estimateFrom(
     meter: createPromptMeter(process, { facts: factsOf(run), sources }, calls, counter),
     models: await gatherModelFacts(models, config, history, counter),
     measured: history.steps,
+    embeddings: await findEmbeddings(models, config),
   });
+}
+
+/** By author, the model of a provider that embeds for it. */
+async function findEmbeddings(
+  models: readonly string[],
+  config: ModelsConfig,
+): Promise<ReadonlyMap<string, EmbeddingFacts>> {
+  const found = new Map<string, EmbeddingFacts>();
+  for (const author of models) {
+    const model = remoteEmbeddings(config, author);
+    if (model !== undefined) found.set(author, { model, price: await findPrice(model, config) });
+  }
+  return found;
 }
 
 /** What the prompts of the run will say about it. */

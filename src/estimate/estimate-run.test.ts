@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { shipped } from '../../test/session/trivial.ts';
 import { readModelsConfig } from '../models/config.ts';
+import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter, type TokenCounter } from '../models/tokens.ts';
 import { expectedCounts } from '../planning/expected-counts.ts';
 import { estimateRun } from './estimate-run.ts';
@@ -162,8 +163,36 @@ describe('an estimate', () => {
     const { additions } = await estimate(['compatible/small', 'compatible/small']);
     expect(additions.continuation.calls.middle).toBeGreaterThan(5);
     expect(additions.compression.removedTokens.high).toBeGreaterThan(0);
+    expect(additions.compression.embedding).toBeNull();
+  });
+
+  test('tells what a provider takes to embed the texts of prompts that are too long', async () => {
+    const models = ['compatible/small', 'offline/builder'];
+    const calls = foreseeCalls({ process: memo, models });
+    const embedding = { model: 'lab/embed', price: await findPrice('compatible/plain', config) };
+    const { additions } = estimateRun({
+      process: memo.key,
+      calls,
+      meter: meterFor(models.length),
+      models: await gatherModelFacts(models, config, { steps: [], models: [] }, counter),
+      measured: [],
+      embeddings: new Map([['compatible/small', embedding]]),
+    });
+    const { tokens, costUsd, model } = additions.compression.embedding!;
+    expect(model).toBe('lab/embed');
+    expect(tokens.high).toBeGreaterThan(0);
+    // A document is embedded once, however many prompts read it.
+    const written = sumTokens(calls, meterFor(models.length));
+    expect(tokens.middle).toBeLessThanOrEqual(written);
+    expect(costUsd!.high).toBeCloseTo((tokens.high * 2) / 1e6, 5);
   });
 });
+
+const sumTokens = (calls: ReturnType<typeof foreseeCalls>, meter: PromptMeter): number => {
+  const inputs = calls.flatMap((call) => meter.measurePrompt(call).inputs);
+  const sizes = new Map(inputs.map(({ from, tokens }) => [from ?? `given ${tokens}`, tokens]));
+  return [...sizes.values()].reduce((sum, one) => sum + one, 0);
+};
 
 describe('what finished runs have measured', () => {
   const stage = memo.stages[0]!;

@@ -2,6 +2,7 @@ import { roomForRequest } from '../context/room.ts';
 import { createAnswerSizes, isAlike } from './answer-sizes.ts';
 import { type CallLoad, loadOf } from './call-load.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
+import { type EmbeddingFacts, foreseeEmbedding, type PromptTexts } from './foresee-embedding.ts';
 import type {
   Addition,
   Amounts,
@@ -21,10 +22,16 @@ type EstimateInput = {
   readonly meter: PromptMeter;
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly measured: readonly MeasuredStep[];
+  /** By author: the model that embeds for its prompts; absent where this machine compares texts. */
+  readonly embeddings?: ReadonlyMap<string, EmbeddingFacts>;
 };
 
 type Loads = Record<Scenario, CallLoad>;
-type LoadedCall = { readonly call: ForeseenCall; readonly loads: Loads };
+type LoadedCall = {
+  readonly call: ForeseenCall;
+  readonly loads: Loads;
+  readonly texts: PromptTexts['texts'];
+};
 
 /** Adds up what the calls of a run will take, for each stage and each model. */
 export function estimateRun(input: EstimateInput): Estimate {
@@ -58,6 +65,7 @@ export function estimateRun(input: EstimateInput): Estimate {
         calls: sumLoads(loaded, ({ removedTokens }) => (removedTokens > 0 ? 1 : 0)),
         removedTokens: sumLoads(loaded, ({ removedTokens }) => removedTokens),
         documents: findShortened(loaded, input.models),
+        embedding: weighEmbedding(loaded, input.embeddings),
       },
     },
     unpriced: [...input.models.keys()].filter((model) => !priced(model)),
@@ -86,6 +94,25 @@ function findShortened(
   });
 }
 
+const isLong = ({ removedTokens }: CallLoad): boolean => removedTokens > 0;
+
+function weighEmbedding(
+  loaded: readonly LoadedCall[],
+  embeddings: EstimateInput['embeddings'],
+): Estimate['additions']['compression']['embedding'] {
+  const own = loaded.filter(({ call }) => embeddings?.has(call.model));
+  const facts = embeddings?.get(own[0]?.call.model ?? '');
+  if (facts === undefined) return null;
+  const foreseen = foreseeEmbedding(
+    facts,
+    own.map(({ loads: { low, middle, high }, texts }) => ({
+      isTooLong: { low: isLong(low), middle: isLong(middle), high: isLong(high) },
+      texts,
+    })),
+  );
+  return foreseen.tokens.high === 0 ? null : foreseen;
+}
+
 /** Documents of finished runs that tell something about the models of this one. */
 function countLearned({ measured, models }: EstimateInput): number {
   const used = [...models.keys()];
@@ -106,7 +133,13 @@ function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCal
     });
     const load = (scenario: Scenario): CallLoad =>
       loadOf({ parts, ratios }, answerOf(call), models.get(call.model)!, scenario);
-    return { call, loads: { low: load('low'), middle: load('middle'), high: load('high') } };
+    const texts = parts.inputs.map(({ from, tokens }, at) => ({
+      // What is there before the run has no name here; its length tells it from others.
+      key: from ?? `given ${tokens}`,
+      tokens: mapRange(ratios[at] ?? AS_IT_IS, (ratio) => ratio * tokens),
+    }));
+    const loads = { low: load('low'), middle: load('middle'), high: load('high') };
+    return { call, loads, texts };
   });
 }
 

@@ -48,6 +48,13 @@ export type Estimate = Amounts & {
       readonly removedTokens: Range;
       /** Which documents' prompts, for which model; only those that are likely to be too long. */
       readonly documents: readonly ShortenedPrompt[];
+      /** What a provider takes to embed their texts, on top of all sums; null where none does. */
+      readonly embedding: {
+        readonly model: string;
+        readonly tokens: Range;
+        /** Null where the price is unknown. */
+        readonly costUsd: Range | null;
+      } | null;
     };
   };
   /** Models without a known price; their tokens are counted. */

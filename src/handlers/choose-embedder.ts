@@ -2,19 +2,9 @@ import type { Recollection } from '../context/rank-texts.ts';
 import { rememberWith } from '../context/remember-with.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { parseModelId } from '../models/model-id.ts';
+import { remoteEmbeddings } from '../models/remote-embeddings.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { type EmbeddingDemand, embeddingModel, rememberByCalls } from './remember-by-calls.ts';
-
-/** Authors that call no provider; what is fitted for them calls none either. */
-const WITHOUT_PROVIDER = ['offline', 'recorded'];
-
-/** The configured embedding model, unless the author calls no provider. */
-export const remoteEmbeddings = (
-  { embeddings }: HandlerDeps['config'],
-  author: string,
-): string | undefined =>
-  WITHOUT_PROVIDER.includes(parseModelId(author).provider) ? undefined : embeddings;
 
 /** What embeds for a request: the configured model by calls of the job, else one of this process. */
 export function chooseEmbedder(

@@ -8,11 +8,11 @@ import type { JobInput } from '../generation/job-input.ts';
 import { findSourceTexts, SOURCES_HEADING, TEXTS_HEADING } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
 import { findPrice } from '../models/prices.ts';
+import { remoteEmbeddings } from '../models/remote-embeddings.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import { findWindow, type ModelWindow } from '../models/windows.ts';
 import { worstCase } from '../wallet/worst-case.ts';
 import { type Assembled, assemble } from './assemble.ts';
-import { remoteEmbeddings } from './choose-embedder.ts';
 import {
   documentId,
   findDocuments,
