@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { locateStore, openDatabase, type StoreLocation } from '../db/open.ts';
 import { ensureLocalTenant } from '../db/tenants.ts';
 import { codeOf } from '../errors/errors.ts';
-import type { SourcesFile } from '../gather/sources-settings.ts';
+import { readSourcesSettings, type SourcesFile } from '../gather/sources-settings.ts';
 import { type JobsFile, readJobSettings } from '../jobs/settings.ts';
 import { type Environment, type ModelsFile, readModelsConfig } from '../models/config.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
@@ -15,6 +15,7 @@ import { type Dialectic, LocalDialectic } from './dialectic.ts';
 import { HeldStore } from './held-store.ts';
 import { inProcess } from './in-process.ts';
 import { meetHolder, overSocket } from './over-socket.ts';
+import { searchWeb } from './search-web.ts';
 import { shareStore } from './share-store.ts';
 
 /** Providers, models, jobs, retention, spending and sources, as in `dialectic.config.yaml`. */
@@ -99,13 +100,14 @@ async function openStore(
   const models = readModelsConfig(environment, configuration);
   const jobs = readJobSettings(configuration);
   const retentionDays = readRetentionDays(configuration);
+  const search = searchWeb(readSourcesSettings(configuration), environment);
   const database = await openDatabase(
     location,
     backupEveryMs === undefined ? {} : { backupEveryMs },
   );
   try {
     const { tenantId } = await ensureLocalTenant(database);
-    const store = { database, tenantId, models, jobs, retentionDays, log };
+    const store = { database, tenantId, models, jobs, retentionDays, log, search };
     if (!('dataDirectory' in location)) return new LocalDialectic(store);
     return await shareStore(store, resolve(location.dataDirectory), options.callsModels ?? true);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
+import type { SearchWeb } from '../handlers/handler-deps.ts';
 import type { JobSettings } from '../jobs/settings.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { Log } from '../platform/log.ts';
@@ -12,6 +13,8 @@ export type Store = {
   readonly jobs: JobSettings;
   /** After how many days unused projects expire; null or absent = never. */
   readonly retentionDays?: number | null;
+  /** The search service of the configuration; absent where none is named. */
+  readonly search?: SearchWeb | undefined;
   /** Hears what workers have to say beside the events of a run. */
   readonly log: Log;
   /** Aborts when the store is about to be closed: what lasts must end. */

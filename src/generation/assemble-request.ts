@@ -17,7 +17,7 @@ import { countNoun } from '../text/count-noun.ts';
 import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
-import { packSources } from './pack-sources.ts';
+import { packSources, type SourceLevels } from './pack-sources.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
 
 export type Assembly = {
@@ -34,6 +34,8 @@ export type Assembly = {
   readonly sources?: SourceSet;
   /** By the id of a source's text: what is left of it where it was shortened. */
   readonly shortSources?: ReadonlyMap<string, string>;
+  /** How much is shown of the sources' texts, where all would be too long. */
+  readonly sourceLevels?: SourceLevels;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
@@ -46,13 +48,14 @@ export type Assembly = {
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, stage, step, planned, turn, model, subject } = assembly;
+  const { sources, shortSources = new Map<string, string>(), sourceLevels } = assembly;
   const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
   const asData = dataWriter(assembly.sources);
   const { stable, setting } = splitSeedPrompt(assembly, asData);
   const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
   const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
-  const cited = packSources(assembly.sources, assembly.shortSources ?? new Map(), asData);
+  const cited = packSources(sources, shortSources, asData, sourceLevels);
   const shared = [stable, ...cited, ...packInOrder(assembly, texts, asData)]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));

@@ -1,3 +1,4 @@
+import { keySentences } from '../sources/key-sentences.ts';
 import { listSources } from '../sources/list-sources.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceSet } from '../sources/source-set.ts';
@@ -25,15 +26,27 @@ export type SourceText = {
   readonly text: string;
 };
 
-/** The texts of the sources, in the order of their ids. */
-export const findSourceTexts = (sources: SourceSet | undefined): SourceText[] =>
-  (sources?.standing ?? []).flatMap((source) =>
-    source.excerpts.map((text, at) => ({
+/** How much a prompt shows of a source's text: all, key sentences, or nothing beside the list. */
+export type SourceLevels = ReadonlyMap<string, 0 | 1 | null>;
+
+/** The texts of the sources that a prompt shows, in the order of their ids. */
+export const findSourceTexts = (
+  sources: SourceSet | undefined,
+  levels: SourceLevels = new Map(),
+): SourceText[] =>
+  (sources?.standing ?? []).flatMap((source): SourceText[] => {
+    const level = levels.get(source.id);
+    if (level === null) return [];
+    if (level === 1) {
+      const text = keySentences(source.excerpts, source.title).join('\n[…]\n');
+      return text === '' ? [] : [{ source, id: source.id, text }];
+    }
+    return source.excerpts.map((text, at) => ({
       source,
       id: source.excerpts.length === 1 ? source.id : `${source.id}.e${at + 1}`,
       text,
-    })),
-  );
+    }));
+  });
 
 /**
  * What a prompt says of the sources: how to cite, the list, which only grows at its end, and their
@@ -43,11 +56,12 @@ export function packSources(
   sources: SourceSet | undefined,
   shown: ReadonlyMap<string, string>,
   asData: (text: string) => string,
+  levels?: SourceLevels,
 ): string[] {
   if (sources === undefined || sources.size === 0) return [];
   const listed = sources.standing.map((source) => ({ source }));
   const list = listSources(listed, LIST_ROOM).text.trimEnd();
-  const texts = findSourceTexts(sources).map(({ source, id, text }) => {
+  const texts = findSourceTexts(sources, levels).map(({ source, id, text }) => {
     const excerpt = id === source.id ? '' : ` excerpt="${id}"`;
     return `<source id="${source.id}"${excerpt}>\n${asData((shown.get(id) ?? text).trim())}\n</source>`;
   });

@@ -29,14 +29,15 @@ const COMPUTE: Readonly<Record<Exclude<Computation, 'search'>, (assembly: Assemb
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
 export async function compute(
   deps: HandlerDeps,
-  { job, commit }: JobContext,
+  context: JobContext,
   assembly: Loaded,
   computation: Computation,
 ): Promise<void> {
+  const { job, commit } = context;
   const { planned, session, stage, step } = assembly;
   const content =
     computation === 'search'
-      ? await searchSources(deps, job, assembly)
+      ? await searchSources(deps, context, assembly)
       : COMPUTE[computation](assembly);
   const isRendered = step.output.template !== null;
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;

@@ -39,14 +39,14 @@ export const isShortenable = ({ type }: JobInput): boolean =>
   type === 'document' || type === 'contribution' || type === 'project_resource';
 
 /** Documents, resources and sources; what a prompt is given twice under one label is one candidate. */
-export function findDocuments({ inputs, step, sources }: Assembled): Candidate[] {
+export function findDocuments({ inputs, step, sources, sourceLevels }: Assembled): Candidate[] {
   const found = inputs.filter(isShortenable).map((input) => ({
     id: documentId(input),
     label: input.label,
     text: input.text,
     relevance: step.inputs.find(({ name }) => name === input.name)?.relevance ?? 1,
   }));
-  const cited = findSourceTexts(sources).map(({ id, text }) => ({
+  const cited = findSourceTexts(sources, sourceLevels).map(({ id, text }) => ({
     id: sourceId(id),
     label: id,
     text,
@@ -96,8 +96,8 @@ export function replaceTexts(
   assembled: Assembled,
   texts: ReadonlyMap<string, string>,
 ): ModelRequest {
-  const { turn, sources } = assembled;
-  const cited = findSourceTexts(sources).flatMap(({ id }): [string, string][] => {
+  const { turn, sources, sourceLevels } = assembled;
+  const cited = findSourceTexts(sources, sourceLevels).flatMap(({ id }): [string, string][] => {
     const short = texts.get(sourceId(id));
     return short === undefined ? [] : [[id, short]];
   });

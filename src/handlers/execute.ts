@@ -1,6 +1,7 @@
 import type { JobContext } from '../jobs/context.ts';
 import { timed } from '../platform/trace.ts';
 import { type Assembled, assemble } from './assemble.ts';
+import { attendSources } from './attend-sources.ts';
 import { call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
 import { compute } from './compute.ts';
@@ -29,7 +30,8 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const { compute: computation } = loaded.step;
   if (computation !== null)
     return step('compute', () => compute(deps, context, loaded, computation));
-  const assembled = await step('assemble', () => assemble(loaded));
+  const attended = await step('attend', () => attendSources(deps, job, loaded));
+  const assembled = await step('assemble', () => assemble(attended));
   const recovered = await recover(database, job, assembled);
   const reserved = recovered ?? (await fitAndReserve(deps, context, assembled));
   // The session was paused for want of money; the job comes back when it goes on.

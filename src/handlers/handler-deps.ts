@@ -4,6 +4,13 @@ import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { ModelProvider } from '../models/types.ts';
 import type { Trace } from '../platform/trace.ts';
+import type { SourceDraft } from '../sources/source.ts';
+
+/** Sources that a search service has for queries, the best of the first query first. */
+export type SearchWeb = (
+  queries: readonly string[],
+  signal: AbortSignal,
+) => Promise<readonly SourceDraft[]>;
 
 /** What the handlers need from the process that runs them. */
 export type HandlerDeps = {
@@ -12,6 +19,8 @@ export type HandlerDeps = {
   readonly config: ModelsConfig;
   /** Finds what matters in texts that are too long; the best that is installed where absent. */
   readonly embedder?: Embedder;
+  /** Asks a search service and reads what it found; absent where none is configured. */
+  readonly search?: SearchWeb | undefined;
   /** Is called with text as it arrives. */
   readonly onDelta?: (job: Job, text: string) => void;
   /** Notes how long each step of a job takes. */

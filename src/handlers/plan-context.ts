@@ -159,7 +159,7 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
   const given = inReadingOrder(assembled).flatMap(({ inputs }) => inputs.map(listDocument));
   const documents = [...new Map(given).values()];
   const [first, ...others] = shared;
-  const sources = findSourceTexts(assembled.sources);
+  const sources = findSourceTexts(assembled.sources, assembled.sourceLevels);
   const middle = others.flatMap(({ content }) => {
     if (content.startsWith('# Documents')) {
       return documents.splice(0, content.match(/^<(?:document|feedback) /gm)?.length ?? 0);

@@ -2,8 +2,8 @@ import { rememberWith } from '../context/remember-with.ts';
 import { type Passage, searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { JobInput } from '../generation/job-input.ts';
-import type { Job } from '../jobs/types.ts';
-import { readProjectSources } from '../sources/project-sources.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { admitSources, readProjectSources } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { isRecord } from '../text/is-record.ts';
@@ -21,17 +21,20 @@ const LEAST_SCORE = 0.3;
 type Found = { readonly passages: Set<string>; readonly queries: Set<string> };
 
 /**
- * Searches the sources of the project for the queries of all lanes, and gives what was found word for
- * word. Every lane does so and finds the same.
+ * Searches for the queries of all lanes: with the search service, whose finds become sources of the
+ * project, and then in the texts of all its sources. Gives what was found word for word. Every lane
+ * does so and finds the same, so that ids do not depend on which lane was first.
  */
 export async function searchSources(
   deps: HandlerDeps,
-  { tenantId }: Pick<Job, 'tenantId'>,
+  context: Pick<JobContext, 'job' | 'signal'>,
   { session, inputs }: Pick<Loaded, 'session' | 'inputs'>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { database, embedder = findEmbedder() } = deps;
+  const { tenantId } = context.job;
   const { projectId, id: sessionId } = session;
   const queries = readQueries(inputs).slice(0, MOST_QUERIES);
+  await admitFinds(deps, context, projectId, queries);
   const { standing } = await database.asTenant(tenantId, (tx) => readProjectSources(tx, projectId));
   const texts = standing.flatMap((source) => source.excerpts.map((text) => ({ source, text })));
   const place = { database, tenantId, projectId, sessionId };
@@ -44,6 +47,22 @@ export async function searchSources(
   );
   const sources = texts.map(({ source }) => source);
   return describeFinds(queries, answers, sources);
+}
+
+/**
+ * Asks the search service, and makes sources of what it found. In a transaction of its own: when a job
+ * is run again, what it finds again is known by its key and keeps its id.
+ */
+async function admitFinds(
+  { database, search }: HandlerDeps,
+  { job, signal }: Pick<JobContext, 'job' | 'signal'>,
+  projectId: string,
+  queries: readonly string[],
+): Promise<void> {
+  if (search === undefined || queries.length === 0) return;
+  const drafts = await search(queries, signal);
+  const finds = drafts.map((draft) => ({ draft, origin: 'research' as const }));
+  await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds));
 }
 
 /** The queries of all lanes, each once, in the order of the lanes. */

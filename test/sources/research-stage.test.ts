@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { type Dialectic, insertStageFiles, openDialectic } from '../../src/index.ts';
+import { startServer } from '../../src/models/loopback.fixture.ts';
 import { readFolder } from '../recipes/read-folder.ts';
 import { afterTheFile, emptyDatabase, temporaryFolder } from '../stores.ts';
 
@@ -19,9 +20,11 @@ const SOURCES = [
 ];
 
 let dialectic: Dialectic;
+let databaseUrl: string;
 let process: string;
 beforeAll(async () => {
-  dialectic = await openDialectic({ databaseUrl: await emptyDatabase(), environment: {} });
+  databaseUrl = await emptyDatabase();
+  dialectic = await openDialectic({ databaseUrl, environment: {} });
   afterTheFile(() => dialectic.close());
   process = join(await temporaryFolder(), 'memo');
   const shipped = (name: string) => readFolder(join(recipes, name));
@@ -34,21 +37,27 @@ beforeAll(async () => {
   }
 });
 
-/** Runs the research of two offline participants, and gives its files by name. */
-async function research(name: string, sources: typeof SOURCES): Promise<Map<string, string>> {
+const TWO = ['offline/builder', 'offline/skeptic'];
+
+/** Runs the research of offline participants, and gives its files by name. */
+async function research(
+  name: string,
+  sources: typeof SOURCES,
+  { store = dialectic, folder = 'research/documents/', models = TWO.slice(1) } = {},
+): Promise<Map<string, string>> {
   const out = join(await temporaryFolder(), 'out');
-  const { session } = await dialectic.start({
+  const { session } = await store.start({
     brief: 'Should the library open on Sundays? It has two staff at the desk and 400 visitors.',
     name,
     process,
     until: 'research',
-    models: ['offline/builder', 'offline/skeptic'],
+    models,
     sources,
   });
-  for await (const event of dialectic.work(session, { out })) void event;
+  for await (const event of store.work(session, { out })) void event;
   const paths = await readdir(out, { recursive: true });
   const texts = paths
-    .filter((path) => path.includes('research/documents/') && path.endsWith('.md'))
+    .filter((path) => path.includes(folder) && path.endsWith('.md'))
     .map(async (path) => [path, await readFile(join(out, path), 'utf8')] as const);
   return new Map(await Promise.all(texts));
 }
@@ -56,7 +65,7 @@ async function research(name: string, sources: typeof SOURCES): Promise<Map<stri
 const bodyOf = (text: string): string => text.replace(/^---\n.*?\n---\n/s, '');
 
 test('research searches the sources, and its findings quote them word for word', async () => {
-  const files = await research('Sundays', SOURCES);
+  const files = await research('Sundays', SOURCES, { models: TWO });
   const found = [...files].filter(([path]) => path.includes('sources_found'));
   expect(found.length).toBeGreaterThan(1);
   const [one, other] = found.map(([, text]) => bodyOf(text));
@@ -77,4 +86,50 @@ test('without sources research says that it found nothing, and invents nothing',
   const texts = [...files.values()].join('\n');
   expect(texts).toContain('searched in 0 sources; 0 sources answered.');
   expect(texts).not.toMatch(/\[S\d/);
+});
+
+test('what a search service finds becomes a source, and is quoted under its id', async () => {
+  const said = 'On Sundays 57 of 100 visitors of a library come with children.';
+  const server = await startServer((request, response) => {
+    if (request.url?.startsWith('/search') === true) {
+      const found = { url: `${server.url}/survey.md`, title: 'A survey', content: 'On Sundays …' };
+      response.setHeader('content-type', 'application/json');
+      return void response.end(JSON.stringify({ results: [found] }));
+    }
+    response.setHeader('content-type', 'text/markdown');
+    response.end(`# A survey\n\n${said}\n`);
+  });
+  afterTheFile(() => server.stop());
+  const { host } = new URL(server.url);
+  const configuration = {
+    sources: { search: 'searxng' as const, searchUrl: server.url, allowPrivate: [host] },
+  };
+  const store = await openDialectic({ databaseUrl, environment: {}, configuration });
+  afterTheFile(() => store.close());
+  const files = await research('Searched', [], { store });
+  const { id } = await store.project('Searched');
+  const found = await store.sources.list(id);
+  expect(found).toMatchObject([{ id: 'S1', title: 'A survey', origin: 'research' }]);
+  const findings = [...files].filter(([path]) => path.includes('findings')).map(([, text]) => text);
+  expect(findings.join()).toContain(said.slice(0, -1));
+});
+
+test('of more sources than a prompt can show it shows those that it is about', async () => {
+  const filler = 'The weather was fine and nothing happened at all in the harbour that day. ';
+  const many = Array.from({ length: 30 }, (_, at) => ({
+    title: `Chronicle ${at + 1}`,
+    excerpts: [`Volume ${at + 1}. ${filler.repeat(40)}`],
+  }));
+  const sunday = { title: 'Sundays', excerpts: [`The library may open on Sundays. ${filler}`] };
+  const prompts = await research('Many', [...many, sunday], { folder: '_work/prompts/' });
+  const shown = [...prompts]
+    .filter(([path]) => path.includes('2_research'))
+    .map(([, text]) => text.match(/^<source id="S\d+">\n[^]*?\n<\/source>$/gm) ?? []);
+  expect(shown.length).toBeGreaterThan(2);
+  // All prompts of the stage show the same, so that providers can reuse what they share.
+  expect(new Set(shown.map((texts) => texts.join())).size).toBe(1);
+  expect(shown[0]!.join('').length).toBeLessThan(82_000);
+  expect(shown[0]!.join('')).toContain(sunday.excerpts[0]!.trim());
+  const [[, first = ''] = []] = prompts;
+  expect(first.match(/^- \[S\d+\]/gm)).toHaveLength(31);
 });

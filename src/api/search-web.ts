@@ -1,0 +1,27 @@
+import { gatherBySearch } from '../gather/gather-by-search.ts';
+import { openSearch } from '../gather/open-search.ts';
+import type { SourcesSettings } from '../gather/sources-settings.ts';
+import type { SearchWeb } from '../handlers/handler-deps.ts';
+import type { Environment } from '../models/config.ts';
+
+/** So many hits of the service are read for each query. */
+const MOST_HITS = 5;
+
+/**
+ * The search of research stages with the service that the settings name; undefined for a folder, whose
+ * files are searched as sources of the project. It is opened when a step searches, so that only then a
+ * service without its key is an error.
+ */
+export function searchWeb(
+  settings: SourcesSettings,
+  environment: Environment,
+): SearchWeb | undefined {
+  const { search = 'folder', allowPrivate = [] } = settings;
+  if (search === 'folder') return undefined;
+  return async (queries, signal) => {
+    const provider = openSearch(settings, '.', environment);
+    const options = { most: MOST_HITS, signal, allowPrivate };
+    const { sources } = await gatherBySearch(provider, queries, options);
+    return sources.map(({ draft }) => draft);
+  };
+}
