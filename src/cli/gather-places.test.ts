@@ -5,6 +5,9 @@ import { temporaryFolder } from '../../test/stores.ts';
 import { startServer } from '../models/loopback.fixture.ts';
 import { gatherPlaces } from './gather-places.ts';
 
+/** Longer than a passage: what is added is the file, as it is without a search. */
+const RYE = `# Rye\n\nRye bread needs acid.\n\n${'Nothing else is said here. '.repeat(30)}\n`;
+
 let server: Awaited<ReturnType<typeof startServer>>;
 let wiki: string;
 let home: string;
@@ -15,7 +18,7 @@ beforeAll(async () => {
   notes = join(home, 'notes');
   await mkdir(join(home, 'dialectic'));
   await mkdir(notes);
-  await writeFile(join(notes, 'rye.md'), '# Rye\n\nRye bread needs acid.\n');
+  await writeFile(join(notes, 'rye.md'), RYE);
   await writeFile(join(notes, 'wheat.md'), '# Wheat\n\nIt rises quickly.\n');
   server = await startServer((request, response) => {
     const results = [{ url: `${wiki}/page`, title: 'Found', content: 'A page of the wiki.' }];
@@ -42,7 +45,7 @@ test('a page of one’s own network is read where the configuration opens its ho
 test('a search takes of a folder what answers it', async () => {
   await configure('{}');
   const search = { queries: ['acid of rye bread'], most: 10 };
-  expect(await gatherPlaces([notes], search)).toMatchObject([{ title: 'Rye' }]);
+  expect(await gatherPlaces([notes], search)).toEqual([{ title: 'Rye', excerpts: [RYE] }]);
   await expect(gatherPlaces([], search)).rejects.toThrow('set sources.search');
   const unknown = { queries: ['quantum chromodynamics'], most: 10 };
   await expect(gatherPlaces([notes], unknown)).rejects.toThrow(`Nothing was found in ${notes}.`);

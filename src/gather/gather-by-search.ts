@@ -6,9 +6,9 @@ import type { SearchHit, SearchOptions, SearchProvider } from './search-provider
 
 /**
  * Searches for each query and gathers what was found, each place once, the best of the first query
- * first. Pages of the web are fetched, so that the whole text is there to be cited; of one that cannot
- * be, the snippet of the search stands in its place, and the source is degraded. A hit in a folder is
- * the file with the passages that were found.
+ * first. Files and pages are read whole, so that a file is the same source as without a search and all
+ * of it can be cited; of a page that cannot be fetched the snippet of the search stands in its place,
+ * and the source is degraded.
  */
 export async function gatherBySearch(
   provider: SearchProvider,
@@ -21,26 +21,16 @@ export async function gatherBySearch(
   for (const query of queries) {
     for (const hit of await provider.search(query, limits)) {
       const key = keyOf(hit);
-      const known = hits.get(key);
-      hits.set(key, known === undefined ? hit : withPassages(known, hit));
+      if (!hits.has(key)) hits.set(key, hit);
     }
   }
-  const found = [...hits.values()];
-  const files = found.filter(({ draft }) => draft.url === undefined);
-  const pages = found.filter(({ draft }) => draft.url !== undefined);
-  const { sources, refused } = await gatherSources(
-    pages.map(({ place }) => place),
-    options,
-  );
-  const told = new Map(pages.map(({ place, draft }) => [place, draft]));
+  const told = new Map([...hits.values()].map(({ place, draft }) => [place, draft]));
+  const { sources, refused } = await gatherSources([...told.keys()], options);
   return {
-    sources: [
-      ...files.map(({ place, draft }) => ({ place, draft })),
-      ...sources.map((source) => ({
-        ...source,
-        draft: complete(source.draft, told.get(source.place)),
-      })),
-    ],
+    sources: sources.map((source) => ({
+      ...source,
+      draft: complete(source.draft, told.get(source.place)),
+    })),
     refused,
   };
 }
@@ -48,21 +38,12 @@ export async function gatherBySearch(
 const keyOf = ({ place, draft }: SearchHit): string =>
   draft.url === undefined ? place : (canonicalUrl(draft.url) ?? place);
 
-/** One file with the passages that several queries found in it. */
-const withPassages = (known: SearchHit, found: SearchHit): SearchHit => ({
-  ...known,
-  draft: {
-    ...known.draft,
-    excerpts: [...new Set([...known.draft.excerpts, ...found.draft.excerpts])],
-  },
-});
-
-/** What the page says wins over what the search tells of it. */
-function complete(page: SourceDraft, told: SourceDraft | undefined): SourceDraft {
-  if (told === undefined) return page;
-  if (page.degraded === undefined) {
+/** What the file or page says wins over what the search tells of it. */
+function complete(read: SourceDraft, told: SourceDraft | undefined): SourceDraft {
+  if (told === undefined) return read;
+  if (read.degraded === undefined) {
     // A page without a title has its address for one.
-    return { ...told, ...page, title: page.title === page.url ? told.title : page.title };
+    return { ...told, ...read, title: read.title === read.url ? told.title : read.title };
   }
-  return { ...told, degraded: page.degraded };
+  return { ...told, degraded: read.degraded };
 }
