@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { newTenant, openTestStore } from '../../test/stores.ts';
+import { watchTexts } from '../../test/watch-texts.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
-import { createMeasure } from './measure-request.ts';
+import { createMeasure, loadMeasure } from './measure-request.ts';
 
 const counter = await loadTokenCounter();
 const text = 'The plan names three risks; each has an owner, a date and a measure.\n'.repeat(40);
@@ -51,4 +53,17 @@ test('a prompt like those before is never counted too low, and within the stated
       expect(factor / Math.min(...ratios) - 1).toBeLessThanOrEqual(errorShare + 1e-9);
     }),
   );
+});
+
+test('the calls of a model are asked for what they teach once in some seconds', async () => {
+  const database = await openTestStore('embedded');
+  const { tenantId } = await newTenant(database);
+  const sent = await watchTexts(database);
+  const measures = await Promise.all([
+    loadMeasure(database, tenantId, 'loop/a'),
+    loadMeasure(database, tenantId, 'loop/a'),
+    loadMeasure(database, tenantId, 'loop/b'),
+  ]);
+  expect(measures.map(({ method }) => method)).toEqual(['estimated', 'estimated', 'estimated']);
+  expect(sent().filter((text) => text.includes('counted_tokens'))).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { countPlainly, loadTokenCounter, safetyOf, type TokenCounter } from '../models/tokens.ts';
 import type { ModelRequest } from '../models/types.ts';
+import { elapsedMs } from '../platform/clock.ts';
 
 /** How tokens are counted for one model, as `dialectic show --context` says it. */
 export type Counting = {
@@ -44,7 +45,30 @@ export async function loadMeasure(
   model: string,
 ): Promise<Measure> {
   const counter = await loadTokenCounter();
-  return createMeasure(counter, model, await readRatios(database, tenantId, model));
+  return createMeasure(counter, model, await rememberRatios(database, tenantId, model));
+}
+
+/** For so long the ratios of a model stay as they were read: each call adds one to fifty. */
+const REMEMBER_MS = 5_000;
+
+type Remembered = { readonly atMs: number; readonly ratios: Promise<readonly number[]> };
+const remembered = new WeakMap<Database, Map<string, Remembered>>();
+
+/** The ratios as they were read in the last seconds: asking for each call costs a transaction. */
+function rememberRatios(
+  database: Database,
+  tenantId: string,
+  model: string,
+): Promise<readonly number[]> {
+  const known = remembered.get(database) ?? new Map<string, Remembered>();
+  remembered.set(database, known);
+  const key = `${tenantId}/${model}`;
+  const found = known.get(key);
+  if (found && elapsedMs() - found.atMs < REMEMBER_MS) return found.ratios;
+  const ratios = readRatios(database, tenantId, model);
+  known.set(key, { atMs: elapsedMs(), ratios });
+  ratios.catch(() => known.delete(key));
+  return ratios;
 }
 
 /** Counts with the ratios of reported to counted tokens in the last calls of the model. */

