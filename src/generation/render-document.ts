@@ -1,4 +1,5 @@
 import { describeDocument, requireContract } from '../recipe/contract.ts';
+import { promptTexts } from '../recipe/render-prompt.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { stripFields } from './fill-fields.ts';
@@ -18,7 +19,7 @@ export function renderDocument(
     schema: requireContract(stage, step),
     content,
     document: describeDocument(stage, step),
-    partials: { ...process.shared, ...stage.files },
+    partials: promptTexts(process, stage),
   }).markdown;
 }
 

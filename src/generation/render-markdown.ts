@@ -1,4 +1,4 @@
-import { Liquid } from 'liquidjs';
+import { Liquid, type Template } from 'liquidjs';
 import { DialecticError } from '../errors/errors.ts';
 import { gatherOpenQuestions, type OpenQuestion } from '../recipe/open-questions.ts';
 import { humanise, isBlank, toMarkdown, toTable } from '../text/markdown-blocks.ts';
@@ -84,11 +84,24 @@ const joinBlocks = (blocks: readonly string[]): string =>
     .filter(Boolean)
     .join('\n\n')}\n`;
 
+/** By the texts that a template may include: their engine, and the templates that it has parsed. */
+type Parsed = { readonly engine: Liquid; readonly templates: Map<string, Template[]> };
+const parsedTexts = new WeakMap<object, Parsed>();
+
+function parsedOf(partials: Readonly<Record<string, string>>): Parsed {
+  const known = parsedTexts.get(partials);
+  if (known) return known;
+  const made = { engine: createEngine(partials), templates: new Map<string, Template[]>() };
+  parsedTexts.set(partials, made);
+  return made;
+}
+
 function renderTemplate(input: RenderInput, content: unknown): string {
-  const engine = createEngine(input.partials ?? {});
+  const { engine, templates } = parsedOf(input.partials ?? {});
   const scope = { document: input.document, content };
   try {
-    const template = engine.parse(prepareTemplate(input.template));
+    const template = templates.get(input.template) ?? engine.parse(prepareTemplate(input.template));
+    templates.set(input.template, template);
     try {
       return joinEmptyLines(String(engine.renderSync(template, scope)));
     } catch (error) {
@@ -132,6 +145,7 @@ function createEngine(partials: Readonly<Record<string, string>>): Liquid {
     lenientIf: true,
     ownPropertyOnly: true,
     outputEscape: print,
+    cache: true,
     parseLimit: 2_000_000,
     renderLimit: 60_000,
     memoryLimit: 200_000_000,

@@ -39,12 +39,21 @@ export type PromptJob = {
   readonly header?: { readonly guidance: string; readonly materials: string };
 };
 
-/** Prompt texts of a stage, its own and those that the process shares. */
-export function promptTexts(
-  process: Pick<Process, 'shared'>,
-  stage: Stage,
-): Record<string, string> {
-  return { ...process.shared, ...stage.files };
+type Texts = Readonly<Record<string, string>>;
+
+/** By stage: what was shared when its texts were put together. */
+const textsOf = new WeakMap<Stage, { readonly shared: Texts; readonly texts: Texts }>();
+
+/**
+ * Texts of a stage, its own and those that the process shares: the same object each time, by which
+ * their parsed templates are known.
+ */
+export function promptTexts({ shared }: Pick<Process, 'shared'>, stage: Stage): Texts {
+  const known = textsOf.get(stage);
+  if (known?.shared === shared) return known.texts;
+  const texts = { ...shared, ...stage.files };
+  textsOf.set(stage, { shared, texts });
+  return texts;
 }
 
 /** The seed prompt of a stage. */

@@ -12,6 +12,7 @@ export function createEngine(partials: Readonly<Record<string, string>>): Liquid
     lenientIf: true,
     ownPropertyOnly: true,
     dynamicPartials: true,
+    cache: true,
     parseLimit: 2_000_000,
     renderLimit: 5_000,
     memoryLimit: 200_000_000,
@@ -19,6 +20,20 @@ export function createEngine(partials: Readonly<Record<string, string>>): Liquid
   engine.registerFilter('markdown', (value: unknown, level?: number) => toMarkdown(value, level));
   engine.registerFilter('table', (value: unknown) => toTable(value));
   return engine;
+}
+
+/** What was parsed of some texts, with the engine that renders it. */
+type Parsed = { readonly engine: Liquid; readonly templates: Map<string, Template[]> };
+
+const parsedTexts = new WeakMap<Readonly<Record<string, string>>, Parsed>();
+
+/** The engine of these texts, made once for each object that holds them; they never change. */
+function parsedOf(partials: Readonly<Record<string, string>>): Parsed {
+  const known = parsedTexts.get(partials);
+  if (known) return known;
+  const made = { engine: createEngine(partials), templates: new Map<string, Template[]>() };
+  parsedTexts.set(partials, made);
+  return made;
 }
 
 /** A list or record that is printed without a filter is still readable. */
@@ -58,15 +73,18 @@ export function renderLiquid(
       details: { file },
     });
   }
-  const rendered = renderText(createEngine(partials), file, text, scope);
+  const rendered = renderText(parsedOf(partials), file, text, scope);
   if (rendered.length <= LONGEST_TEXT) return rendered;
   const size = `${rendered.length} characters; ${LONGEST_TEXT} may be`;
   throw new DialecticError('recipe_invalid', `${file} renders to ${size}.`, { details: { file } });
 }
 
-function renderText(engine: Liquid, file: string, text: string, scope: object): string {
+function renderText(parsed: Parsed, file: string, text: string, scope: object): string {
+  const { engine, templates } = parsed;
   try {
-    return String(engine.renderSync(engine.parse(text, file), scope));
+    const template = templates.get(file) ?? engine.parse(text, file);
+    templates.set(file, template);
+    return String(engine.renderSync(template, scope));
   } catch (thrown) {
     const fault = describeFault(thrown);
     throw new DialecticError('recipe_invalid', `${file}:${fault.line}: ${fault.message}`, {
