@@ -124,7 +124,8 @@ export class Worker {
     }
     const stopListening = await this.#database.driver.listen(JOBS_CHANNEL, (payload) => {
       if (payload === 'cancelled') void this.#leases.extend().catch(() => {});
-      this.#look();
+      // It has looked already when it gave the hint.
+      if (payload !== this.id) this.#look();
     });
     const heartbeat = every(this.#options.leaseMs / 3, () => {
       void this.#leases.renew();
@@ -219,7 +220,8 @@ export class Worker {
     this.#hinting = true;
     void sleep(HINT_EVERY_MS).then(async () => {
       this.#hinting = false;
-      const hints = `select pg_notify('${JOBS_CHANNEL}', ''), pg_notify('${EVENTS_CHANNEL}', '')`;
+      const own = `pg_notify('${JOBS_CHANNEL}', '${this.id}')`;
+      const hints = `select ${own}, pg_notify('${EVENTS_CHANNEL}', '')`;
       await this.#database.immediate({ as: 'worker' }, hints).catch(() => {}); // only a hint
     });
   }
