@@ -100,7 +100,7 @@ describeOnBoth('a transaction', (kind) => {
       }),
     );
     expect(answer).toBe('saved');
-    expect(sent()).toEqual([expect.stringMatching(/^begin;.*insert into events.*commit$/s)]);
+    expect(sent()).toEqual([expect.stringMatching(/^begin;.*append-events.*commit$/s)]);
     const count = await database.asTenant(tenantId, (tx) => tx.query('select from events'));
     expect(count).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import { elapsedMs, nextTurn } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
-import { withLiterals } from './with-literals.ts';
+import { prepareBatch } from './prepared-batch.ts';
 
 /**
  * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
@@ -129,10 +129,12 @@ export class AnyTransaction {
       const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
       return [(await this.#client.query(statement)).rows];
     }
-    const texts = batch.map(({ text, values = [] }) => withLiterals(text, values));
+    const { texts, made, failed } = prepareBatch(this.#client, batch);
     const all = `${begin ?? ''} ${[...texts, ...(isLast ? ['commit'] : [])].join('\n;\n')}`;
     this.#begin = undefined;
-    const results = (await this.#client.query(all)) as unknown as QueryResult[];
+    const answered = this.#client.query(all) as unknown as Promise<QueryResult[]>;
+    answered.then(made, failed);
+    const results = await answered;
     if (isLast) this.#end(results.pop());
     return results.slice(-batch.length).map(({ rows }) => rows);
   }

@@ -15,6 +15,9 @@ const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
 export const withLiterals = (text: string, values: readonly unknown[]): string =>
   text.replace(/\$(\d+)/g, (_whole, number: string) => toLiteral(values[Number(number) - 1]));
 
+/** The literals of values, each for itself. */
+export const toLiterals = (values: readonly unknown[]): string[] => values.map(toLiteral);
+
 function toLiteral(value: unknown): string {
   const prepared = prepareValue(value);
   if (prepared === null) return 'null';

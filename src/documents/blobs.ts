@@ -12,6 +12,7 @@ export async function saveBlob(tx: Transaction, body: string): Promise<string> {
     `insert into blobs (tenant_id, hash, body) select $1, $2, $3 from keep_texts()
      on conflict do nothing`,
     [tx.tenantId, digest, body],
+    'save-blob',
   );
   return digest;
 }
@@ -27,6 +28,7 @@ export async function saveBlobs(tx: Transaction, bodies: readonly string[]): Pro
      order by t.hash
      on conflict do nothing`,
     [tx.tenantId, [...texts.keys()], [...texts.values()]],
+    'save-blobs',
   );
   return digests;
 }

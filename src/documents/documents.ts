@@ -26,6 +26,7 @@ export async function saveContribution(tx: Transaction, chunk: NewContribution):
      select $1, $2, $3, $4, $5, coalesce(max(ordinal), 0) + 1, $6, $7
      from contributions where chain_id = $5`,
     [tx.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
+    'save-contribution',
   );
   await Promise.all([saved, inserted]);
   return id;
@@ -51,6 +52,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
     `update documents set superseded = true
      where session_id = $1 and identity = $2 and not superseded`,
     [sessionId, planned.identity],
+    'replace-document',
   );
   const body = document.body === null ? null : saveBlob(tx, document.body);
   const inserted = tx.query(
@@ -80,6 +82,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(planned.missing ?? []),
       document.body === null ? null : hashOf(document.body),
     ],
+    'save-document',
   );
   await Promise.all([replaced, body ?? replaced, inserted]);
   return id;
@@ -124,6 +127,7 @@ export async function readSources(tx: Transaction, sessionId: string): Promise<S
      from resources r join sessions s on s.tenant_id = r.tenant_id and s.project_id = r.project_id
      where s.id = $1`,
     [sessionId],
+    'read-sources',
   );
   return rows.map((row) => ({
     id: row.id,

@@ -24,7 +24,11 @@ export async function saveRequest(
   // Given before any of them is awaited, the statements take one round trip.
   await Promise.all([
     saveBlobs(tx, texts),
-    tx.query('select note_request($1, $2, $3, $4)', [callId, chainId, roles, texts.map(hashOf)]),
+    tx.query(
+      'select note_request($1, $2, $3, $4)',
+      [callId, chainId, roles, texts.map(hashOf)],
+      'note-request',
+    ),
   ]);
 }
 

@@ -63,6 +63,7 @@ async function begin(tx: Transaction, job: Job, call: NewCall): Promise<HoldResu
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       [...columns, JSON.stringify(shortened), countedTokens],
+      'begin-call',
     ),
     saveRequest(tx, callId, job.chainId, request),
     requireFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
@@ -72,7 +73,8 @@ async function begin(tx: Transaction, job: Job, call: NewCall): Promise<HoldResu
 
 /** Locks the job's row against a takeover; raises `lease_lost` where one has happened. */
 export async function requireLease(tx: Transaction, job: Job): Promise<void> {
-  await tx.query('select require_lease($1, $2)', [job.id, job.leaseToken]);
+  const lease = [job.id, job.leaseToken];
+  await tx.query('select require_lease($1, $2)', lease, 'require-lease');
 }
 
 function priceUnknown(model: string): DialecticError {

@@ -90,6 +90,7 @@ export class Checkpoint {
            where id = $2 and status = 'sent'
            on conflict do nothing`,
           [tx.tenantId, this.#callId, seq, body],
+          'save-piece',
         ),
       ),
     );
@@ -115,6 +116,7 @@ export async function findAbandoned(tx: Transaction, job: Job): Promise<Abandone
      where c.job_id = $1 and c.status = 'sent' and c.purpose <> 'embedding'
      order by c.id desc limit 1`,
     [job.id, GENERATION],
+    'find-abandoned',
   );
   return row;
 }

@@ -67,6 +67,7 @@ export async function endCall(
       origin.kind,
       origin.kind === 'recording' ? origin.costMicros : null,
     ],
+    'end-call',
   );
   await Promise.all([posted, noted, dropPieces(tx, callId)]);
 }
@@ -90,7 +91,7 @@ export async function dropAbandoned(database: Database, job: Job, callId: string
 }
 
 async function dropPieces(tx: Transaction, callId: string): Promise<void> {
-  await tx.query('delete from call_pieces where call_id = $1', [callId]);
+  await tx.query('delete from call_pieces where call_id = $1', [callId], 'drop-pieces');
 }
 
 /** A call that brought no text, or one that cannot be saved. */

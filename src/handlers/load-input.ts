@@ -45,6 +45,7 @@ export async function readInputDocuments(
        and b.hash = case d.kind when 'seed_prompt' then d.markdown_hash else d.body_hash end
      where d.id = any ($1)`,
     [inputs.flatMap(({ ids }) => ids)],
+    'read-inputs',
   );
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -93,6 +93,7 @@ async function readOrigin(
      join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
      where c.id = $1`,
     [sourceGroup],
+    'read-origin',
   );
   return row?.lane_id;
 }
@@ -122,6 +123,7 @@ async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
      join blobs b on b.tenant_id = c.tenant_id and b.hash = c.blob_hash
      where c.chain_id = $1 order by c.ordinal`,
     [chainId],
+    'read-chunks',
   );
 }
 
@@ -131,6 +133,7 @@ async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): P
      join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
      where d.session_id = $1 and d.kind = 'seed_prompt' and d.stage_key = $2 and d.iteration = $3`,
     [job.sessionId, planned.stage, planned.iteration],
+    'read-seed-prompt',
   );
   return body;
 }

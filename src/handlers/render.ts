@@ -54,7 +54,10 @@ export async function render(database: Database, { job, commit }: JobContext): P
   await commit({
     writeAtOnce: (tx) => {
       const update = 'update documents set markdown_hash = $2 where id = $1';
-      return Promise.all([saveBlob(tx, page), tx.query(update, [row.id, hashOf(page)])]);
+      return Promise.all([
+        saveBlob(tx, page),
+        tx.query(update, [row.id, hashOf(page)], 'save-page'),
+      ]);
     },
   });
 }
@@ -82,6 +85,7 @@ const loadPage = (database: Database, job: Job) =>
          body_hash
        from documents where session_id = $1 and identity = $2 and not superseded`,
       [job.sessionId, job.payload['identity']],
+      'read-rendered',
     );
     const spent = tx.queryOne<Cost>(
       `select sum(cost_micros)::float8 as cost,
@@ -91,6 +95,7 @@ const loadPage = (database: Database, job: Job) =>
        from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
        where j.chain_id = (select chain_id from jobs where id = $1)`,
       [job.parentId],
+      'read-chain-cost',
     );
     const [session, row, usage] = await Promise.all([opened, found, spent]);
     const markdown = await showToPeople(tx, session, row);

@@ -87,23 +87,28 @@ function settle(tx: Transaction, job: Job, effects: Effects): readonly Promise<u
 
 /** Locks the job's row for the rest of the transaction; raises `lease_lost`. */
 async function holdLease(tx: Transaction, job: Job): Promise<void> {
-  await tx.query('select hold_lease($1, $2)', [job.id, job.leaseToken]);
+  await tx.query('select hold_lease($1, $2)', [job.id, job.leaseToken], 'hold-lease');
 }
 
-function nextStatus({ next }: Effects): string {
-  if (!next || 'fail' in next) return `'completed'`;
-  if ('pause' in next) return `'pending'`;
-  if (next.waitFor === 'children') return `'waiting_for_children'`;
+/** The next status as an expression, under a name for the statement that sets it. */
+function nextStatus({ next }: Effects): { readonly name: string; readonly status: string } {
+  if (!next || 'fail' in next) return { name: 'complete-job', status: `'completed'` };
+  if ('pause' in next) return { name: 'pause-job', status: `'pending'` };
+  if (next.waitFor === 'children') {
+    return { name: 'wait-for-children', status: `'waiting_for_children'` };
+  }
   // If `stage_runs.version` moved since the job read it, the job plans again instead of waiting:
   // otherwise its wake-up would be lost.
-  return `case when (select version from stage_runs r where r.tenant_id = j.tenant_id
-    and r.id = j.stage_run_id) = ${next.version}
-    then 'waiting_for_lanes' else 'pending_next_step' end`;
+  const status = `case when (select version from stage_runs r where r.tenant_id = j.tenant_id
+    and r.id = j.stage_run_id) = $4 then 'waiting_for_lanes' else 'pending_next_step' end`;
+  return { name: 'wait-for-lanes', status };
 }
 
 /** A child that could not even start may have failed the job already; then that stands. */
 async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promise<void> {
-  const status = nextStatus(effects);
+  const { next } = effects;
+  const { name, status } = nextStatus(effects);
+  const version = next && 'version' in next ? [next.version] : [];
   const changed = tx.query(
     `update jobs j set status = ${status}, continued = $3, attempt = 0, error = null,
        takeovers = case when ${status} = 'completed' then takeovers else 0 end,
@@ -111,14 +116,18 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
        run_after = app_now(), worker_id = null, lease_token = null, lease_until = null,
        committed_token = $2
      where id = $1 and lease_token = $2 and status = 'processing'`,
-    [job.id, job.leaseToken, effects.continuation !== undefined],
+    [job.id, job.leaseToken, effects.continuation !== undefined, ...version],
+    name,
   );
-  const { next } = effects;
   const waits = next && 'waitFor' in next && next.waitFor === 'children';
   // With nothing to wait for the parent would sleep for ever.
   const woken =
     waits &&
-    tx.query('select wake_parents(array[$1]::uuid[], array[$2]::uuid[])', [tx.tenantId, job.id]);
+    tx.query(
+      'select wake_parents(array[$1]::uuid[], array[$2]::uuid[])',
+      [tx.tenantId, job.id],
+      'wake-parent',
+    );
   await Promise.all([changed, woken]);
 }
 

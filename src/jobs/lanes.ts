@@ -40,13 +40,16 @@ export type StageStanding = {
 };
 
 export async function readStanding(tx: Transaction, stageRunId: string): Promise<StageStanding> {
-  const current = tx.query<{ version: number }>('select version from stage_runs where id = $1', [
-    stageRunId,
-  ]);
+  const current = tx.query<{ version: number }>(
+    'select version from stage_runs where id = $1',
+    [stageRunId],
+    'read-stage-version',
+  );
   const settled = tx.query<{ lane_id: string; step_key: string; state: StepState }>(
     `select lane_id, step_key, state from lane_steps
      where stage_run_id = $1`,
     [stageRunId],
+    'read-lane-steps',
   );
   const [[run], rows] = await Promise.all([current, settled]);
   const steps = new Map<string, Map<string, StepState>>();

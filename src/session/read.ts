@@ -64,10 +64,12 @@ export async function readSession(tx: Transaction, id: string): Promise<SessionV
        writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash, folder
      from sessions where id = $1 and recipe_hash is not null`,
     [id],
+    'read-session',
   );
   const members = tx.query<SessionLane>(
     'select id, ordinal, model from lanes where session_id = $1 order by ordinal',
     [id],
+    'read-lanes',
   );
   const [[row], lanes] = await Promise.all([found, members]);
   if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
@@ -126,6 +128,7 @@ export async function readFactRows(tx: Transaction, sessionId: string): Promise<
        join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id
        join blobs b on b.tenant_id = p.tenant_id and b.hash = p.brief_hash where s.id = $1`,
       [sessionId],
+      'read-facts',
     ),
     tx.query<FactRows['resources'][number]>(
       `select r.kind, r.name, b.body,
@@ -137,6 +140,7 @@ export async function readFactRows(tx: Transaction, sessionId: string): Promise<
        join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
        where s.id = $1 order by r.kind, r.name, r.id`,
       [sessionId],
+      'read-resources',
     ),
   ]);
   return { project, resources };

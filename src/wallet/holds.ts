@@ -74,6 +74,7 @@ export async function requireFunds(tx: Transaction, hold: NewHold): Promise<Hold
        null::text as "shortScope", null::text as "shortCurrency"
      from require_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     toArguments(tx, hold),
+    'require-funds',
   );
 }
 

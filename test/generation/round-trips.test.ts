@@ -31,13 +31,13 @@ describeOnBoth('a call', (kind) => {
     await models.stop();
     const texts = sent();
     const having = (part: string): string[] => texts.filter((one) => one.includes(part));
-    expect(having('require_funds')).toEqual([
-      expect.stringMatching(/^begin;.*require_lease.*into model_calls.*note_request.*commit$/s),
+    expect(having('require-funds')).toEqual([
+      expect.stringMatching(/^begin;.*require-lease.*begin-call.*note-request.*commit$/s),
     ]);
-    for (const piece of having('into call_pieces')) expect(piece).toMatch(/^begin;.*commit$/s);
-    expect(having('post_call')).toEqual([
+    for (const piece of having('save-piece')) expect(piece).toMatch(/^begin;.*commit$/s);
+    expect(having('post-call')).toEqual([
       expect.stringMatching(
-        /^begin;.*hold_lease.*into documents.*post_call.*update jobs.*commit$/s,
+        /^begin;.*hold-lease.*save-document.*post-call.*complete-job.*commit$/s,
       ),
     ]);
   });
