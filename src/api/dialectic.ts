@@ -31,17 +31,11 @@ import type {
   SessionInfo,
   Wait,
 } from './data.ts';
-import { type EvaluationEvent, type EvaluationOptions, evaluate } from './evaluate.ts';
+import type { EvaluationEvent, EvaluationOptions } from './evaluate.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { listConfigured, type ModelList } from './list-models.ts';
 import { type Plain, toPlain } from './plain.ts';
-import {
-  type ReplayOptions,
-  type StartedReplay,
-  startReplay,
-  type WorkOnReplayOptions,
-  workOnReplay,
-} from './replay-run.ts';
+import type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './replay-run.ts';
 import {
   type DeletedProject,
   deleteProject,
@@ -50,14 +44,14 @@ import {
   expireProjects,
 } from './retention.ts';
 import type { RunOptions } from './run-options.ts';
-import { type JobContext, showContext } from './show-context.ts';
+import type { JobContext } from './show-context.ts';
 import { Sources } from './sources.ts';
-import { estimateRun, type StartedRun, startRun } from './start-run.ts';
+import type { StartedRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
 import type { OpenedStore, Store } from './store.ts';
 import { Wallet } from './wallet.ts';
-import { type WorkerEvent, type WorkOnAllOptions, workOnAll } from './work-on-all.ts';
-import { type WorkEvent, type WorkOptions, workOnRun } from './work-on-run.ts';
+import type { WorkerEvent, WorkOnAllOptions } from './work-on-all.ts';
+import type { WorkEvent, WorkOptions } from './work-on-run.ts';
 
 /**
  * An open store and everything that can be done with its runs, whichever process holds it. Methods
@@ -69,7 +63,10 @@ export type Dialectic = Omit<Pick<LocalDialectic, keyof LocalDialectic>, 'source
   readonly wallet: Pick<Wallet, keyof Wallet>;
 };
 
-/** The store in this process. */
+/**
+ * The store in this process. What works on runs is loaded when it is first called: it is most of the
+ * program, and most commands only read.
+ */
 export class LocalDialectic {
   readonly sources: Sources;
   readonly wallet: Wallet;
@@ -86,7 +83,8 @@ export class LocalDialectic {
   }
 
   /** Tells what a run would take: calls, tokens, money. Nothing is saved. */
-  estimate(run: RunOptions): Promise<Estimate> {
+  async estimate(run: RunOptions): Promise<Estimate> {
+    const { estimateRun } = await import('./start-run.ts');
     return estimateRun(this.#store, run);
   }
 
@@ -99,26 +97,30 @@ export class LocalDialectic {
   }
 
   /** Saves a run, ready to be worked on. */
-  start(run: RunOptions): Promise<StartedRun> {
+  async start(run: RunOptions): Promise<StartedRun> {
+    const { startRun } = await import('./start-run.ts');
     return startRun(this.#store, run);
   }
 
   /** Works on a session in this process, and yields what happens until it rests. */
-  work(session: string, options: WorkOptions = {}): AsyncGenerator<WorkEvent, void, void> {
-    return workOnRun(this.#store, session, options);
+  async *work(session: string, options: WorkOptions = {}): AsyncGenerator<WorkEvent, void, void> {
+    const { workOnRun } = await import('./work-on-run.ts');
+    yield* workOnRun(this.#store, session, options);
   }
 
   /** Saves an exported run as a new session, whose participants give the answers of then. */
-  startReplay(replay: ReplayOptions): Promise<StartedReplay> {
+  async startReplay(replay: ReplayOptions): Promise<StartedReplay> {
+    const { startReplay } = await import('./replay-run.ts');
     return startReplay(this.#store, replay);
   }
 
   /** Works on a replay in this process, as `work` does, to where the recorded run ended. */
-  workOnReplay(
+  async *workOnReplay(
     session: string,
     options: WorkOnReplayOptions,
   ): AsyncGenerator<WorkEvent, void, void> {
-    return workOnReplay(this.#store, session, options);
+    const { workOnReplay } = await import('./replay-run.ts');
+    yield* workOnReplay(this.#store, session, options);
   }
 
   /** Yields the events of a session, from any worker, until it rests. */
@@ -132,8 +134,9 @@ export class LocalDialectic {
   }
 
   /** Has a debate's folder judged blind against that of a single prompt, and yields what happens. */
-  evaluate(options: EvaluationOptions): AsyncGenerator<EvaluationEvent, void, void> {
-    return evaluate(this.#store, options, (session) => this.result(session));
+  async *evaluate(options: EvaluationOptions): AsyncGenerator<EvaluationEvent, void, void> {
+    const { evaluate } = await import('./evaluate.ts');
+    yield* evaluate(this.#store, options, (session) => this.result(session));
   }
 
   /** A page of the events after a cursor, for callers that come back for more. */
@@ -147,8 +150,9 @@ export class LocalDialectic {
   }
 
   /** Works on every session of the store, those of other processes included, until the signal. */
-  workOnAll(options: WorkOnAllOptions): AsyncGenerator<WorkerEvent, void, void> {
-    return workOnAll(this.#store, options);
+  async *workOnAll(options: WorkOnAllOptions): AsyncGenerator<WorkerEvent, void, void> {
+    const { workOnAll } = await import('./work-on-all.ts');
+    yield* workOnAll(this.#store, options);
   }
 
   /**
@@ -215,7 +219,8 @@ export class LocalDialectic {
    * What the requests of jobs are made of, and what would be shortened for them to fit: of the job
    * that is named by its document or the end of its id, else of all that have not ended.
    */
-  context(session: string, job?: string): Promise<readonly JobContext[]> {
+  async context(session: string, job?: string): Promise<readonly JobContext[]> {
+    const { showContext } = await import('./show-context.ts');
     return showContext(this.#store, session, job);
   }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RunOptions } from '../api/run-options.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { parseOverlay } from '../recipe/overlays.ts';
+import { parseOverlay } from '../recipe/parse-overlay.ts';
 import { DEPTHS, type Depth, type Overlay } from '../recipe/types.ts';
 import { readBrief, readResource, readText } from './brief.ts';
 import { gatherPlaces } from './gather-places.ts';

@@ -1,7 +1,4 @@
-import { OVERLAY_SCHEMA } from './schemas.ts';
 import type { Overlay } from './types.ts';
-import { requireValid } from './validate.ts';
-import { parseYamlFile } from './yaml-file.ts';
 
 /** An overlay with nothing missing, as prompts see it. */
 export type MergedOverlay = {
@@ -16,13 +13,6 @@ type OverlayLayers = {
   readonly project?: Overlay | undefined;
   readonly session?: Overlay | undefined;
 };
-
-/** Reads one layer from a YAML file of its own; a field that no prompt knows is refused. */
-export function parseOverlay(file: string, text: string): Overlay {
-  const { value, issues } = parseYamlFile(file, text, OVERLAY_SCHEMA);
-  requireValid(issues);
-  return value as Overlay;
-}
 
 /** A later role or style replaces the earlier one; standards add up without repetition. */
 export function mergeOverlays(layers: OverlayLayers): MergedOverlay {

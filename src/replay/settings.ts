@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
-import { parseOverlay } from '../recipe/overlays.ts';
+import { parseOverlay } from '../recipe/parse-overlay.ts';
 import { DEPTHS, type Overlay } from '../recipe/types.ts';
 
 const SETTINGS = 'project_settings.json';

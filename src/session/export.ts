@@ -4,7 +4,6 @@ import { createFreeNames } from '../documents/free-names.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
-import { processToFiles } from '../recipe/serialise.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
@@ -141,7 +140,7 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
     addCalls(files, calls.get(row.chain_id ?? '') ?? [], work, about);
   }
   markReplaced(session, documents, files);
-  addRecipe(session, files);
+  await addRecipe(session, files);
   const feedback = await addFeedbackFiles(tx, session, works, files);
   return { rows, documents, feedback };
 }
@@ -150,7 +149,9 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
 const recipes = new WeakMap<Process, ReadonlyMap<string, string>>();
 
 /** The recipe as the session followed it: a replay needs no other, and a person can change it. */
-function addRecipe({ id, process }: SessionView, files: Map<string, string>): void {
+async function addRecipe({ id, process }: SessionView, files: Map<string, string>): Promise<void> {
+  // Loaded here: commands that export nothing need no YAML.
+  const { processToFiles } = await import('../recipe/serialise.ts');
   const made = recipes.get(process) ?? processToFiles(process);
   recipes.set(process, made);
   for (const [name, text] of made) {
