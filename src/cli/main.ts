@@ -10,11 +10,14 @@ if (!process.env['NODE_COMPILE_CACHE']) {
   enableCompileCache(join(caches, 'dialectic'));
 }
 
+const parameters = process.argv.slice(2);
+const { prepareStore } = await import('./prepare-store.ts');
+prepareStore(parameters);
+
 const { guardStreams } = await import('./guard-streams.ts');
 const { endSoon } = await import('./exit-with.ts');
 const { runProgram } = await import('./run-program.ts');
 
-const parameters = process.argv.slice(2);
 guardStreams(parameters.includes('--json'));
 await runProgram(parameters);
 endSoon();

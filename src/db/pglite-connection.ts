@@ -2,10 +2,37 @@ import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { joinBytes } from './join-bytes.ts';
 import { compilePglite } from './pglite-module.ts';
-import type { ThreadMessage, ThreadRequest } from './pglite-thread.ts';
+import type { ThreadMessage, ThreadRequest, ThreadStart } from './pglite-thread.ts';
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const threadUrl = new URL(`./pglite-thread.${extension}`, import.meta.url);
+
+const startWorker = (): Worker => new Worker(threadUrl, { stdout: true, stderr: true });
+
+/** A thread that loads its modules and waits for a store. */
+let spare: Worker | undefined;
+
+/**
+ * Starts a database thread before it is known which store it opens, so that it loads its modules
+ * while the program loads its own. It does not keep the process alive.
+ */
+export function prepareThread(): void {
+  if (spare) return;
+  const worker = startWorker();
+  const forget = (): void => {
+    if (spare === worker) spare = undefined;
+  };
+  worker.on('error', forget).on('exit', forget).unref();
+  spare = worker;
+  compilePglite().catch(() => {}); // the store that opens tells why
+}
+
+function takeWorker(): Worker {
+  const taken = spare ?? startWorker();
+  spare = undefined;
+  taken.ref();
+  return taken;
+}
 
 /** Why a database thread came to its end. */
 type ThreadEnd = 'disk-full' | 'crashed' | 'closed';
@@ -24,7 +51,7 @@ export class PgliteThread {
   #ready: Promise<void>;
 
   constructor(directory: string) {
-    this.#worker = new Worker(threadUrl, { workerData: { directory }, stdout: true, stderr: true });
+    this.#worker = takeWorker();
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -48,7 +75,7 @@ export class PgliteThread {
     });
     // The thread loads its modules meanwhile; node queues the message until it listens.
     compilePglite().then(
-      (module) => this.#worker.postMessage(module),
+      (module) => this.#worker.postMessage({ module, directory } satisfies ThreadStart),
       (error: Error) => {
         this.#failure = error.message;
         void this.terminate('crashed');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { vector } from '@electric-sql/pglite-pgvector';
@@ -15,7 +15,10 @@ export type ThreadMessage =
   | { readonly kind: 'disk-full' }
   | { readonly kind: 'closed' };
 
-/** What the owner sends, after the compiled module: bytes of one client, or the request to end. */
+/** What the owner sends first: the compiled module, and where the database is. */
+export type ThreadStart = { readonly module: PgliteModule; readonly directory: string };
+
+/** What the owner sends from then on: bytes of one client, or the request to end. */
 export type ThreadRequest = Uint8Array | 'close';
 
 type NodeStream = { readonly nfd: number };
@@ -68,10 +71,10 @@ class DurableNodeFS extends NodeFS {
 }
 
 async function start(): Promise<void> {
-  const [pgliteWasmModule] = (await once(port, 'message')) as [PgliteModule];
+  const [{ module, directory }] = (await once(port, 'message')) as [ThreadStart];
   const pglite = await PGlite.create({
-    pgliteWasmModule,
-    fs: new DurableNodeFS((workerData as { directory: string }).directory),
+    pgliteWasmModule: module,
+    fs: new DurableNodeFS(directory),
     extensions: { vector },
     startParams: [
       ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
