@@ -124,7 +124,9 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
   const woken =
     waits &&
     tx.query(
-      'select wake_parents(array[$1]::uuid[], array[$2]::uuid[])',
+      `select wake_parents(array[$1]::uuid[], array[$2]::uuid[]) where not exists (
+         select from jobs c where c.tenant_id = $1 and c.parent_job_id = $2 and c.counts
+           and is_open(c.status))`,
       [tx.tenantId, job.id],
       'wake-parent',
     );
