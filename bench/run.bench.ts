@@ -3,15 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import type { Benchmark, Measurement } from './frame.ts';
+import { addFinished } from './run/add-finished.ts';
 import { type ModelServer, runChild, startModelServer } from './run/children.ts';
-import type { DebateResult } from './run/debate.ts';
+import type { DebateResult, DebateTask } from './run/debate.ts';
 import { countTurns, type PlannedCall } from './run/plan.ts';
 
 const SLOTS = 50;
 const SLOW_MS = 2_000;
-const LATENCIES = [0, 200, SLOW_MS];
+const QUICK_MS = [0, 200];
 const ROUNDS = 3;
+const FINISHED = [10, 100, 1_000];
 const STORES = ['PostgreSQL', 'PGlite'] as const;
+const PEERS: Readonly<Record<string, string>> = {
+  langgraph: 'LangGraph.js, PostgreSQL checkpoints',
+  'plain-script': 'Promise.all, nothing saved',
+};
 type StoreName = (typeof STORES)[number];
 
 type Bench = {
@@ -30,22 +36,30 @@ const median = (values: readonly number[]): number =>
 const planFile = ({ folder }: Bench, participants: number): string =>
   join(folder, `plan-${participants}.json`);
 
-/** One debate of the shipped process on a store of its own, in a process of its own. */
-async function hold(bench: Bench, store: StoreName, participants: number): Promise<DebateResult> {
+/** One debate of the shipped process in a process of its own, on a new store if none is named. */
+async function hold(
+  bench: Bench,
+  store: StoreName,
+  participants: number,
+  given: Partial<DebateTask> = {},
+): Promise<DebateResult> {
   const place = join(bench.folder, `debate-${++serial}`);
   const location =
     store === 'PGlite'
       ? { dataDirectory: join(place, 'data') }
       : { databaseUrl: await bench.server.createDatabase(`debate_${serial}`) };
-  const result = await runChild<DebateResult>('debate', {
+  const task: DebateTask = {
     location,
     serverUrl: bench.model.url,
     brief: bench.brief,
     participants,
     slots: SLOTS,
+    isWarm: true,
     out: join(place, 'out'),
     planFile: planFile(bench, participants),
-  });
+    ...given,
+  };
+  const result = await runChild<DebateResult>('debate', task);
   await rm(place, { recursive: true, force: true });
   return result;
 }
@@ -60,60 +74,116 @@ async function askPeer(bench: Bench, peer: string, participants: number): Promis
   });
 }
 
-/** What one latency gave for one number of participants; null where it was not measured. */
-type Round = Readonly<Record<string, readonly number[]>>;
-
-async function measure(bench: Bench, participants: number, latencyMs: number) {
-  await bench.model.setLatency(latencyMs);
-  const walls: Record<string, number[]> = {};
-  const debates: Partial<Record<StoreName, DebateResult>> = {};
-  const holdOn = async (store: StoreName): Promise<void> => {
-    const result = await hold(bench, store, participants);
-    debates[store] = result;
-    (walls[store] ??= []).push(result.wallMs);
-  };
-  // What takes long varies little, and what is short is measured three times.
-  const rounds = latencyMs === 0 && participants === 3 ? ROUNDS : 1;
-  for (let round = 0; round < rounds; round++) {
-    // Small debates with a slow model leave the machine idle, so that both stores work at once.
-    if (latencyMs === SLOW_MS && participants < 3) await Promise.all(STORES.map(holdOn));
-    else for (const store of STORES) await holdOn(store);
-    if (participants < 3 || latencyMs === SLOW_MS) continue;
-    for (const peer of ['langgraph', 'plain-script']) {
-      (walls[peer] ??= []).push((await askPeer(bench, peer, participants)).wallMs);
-    }
-  }
-  const calls = JSON.parse(await readFile(planFile(bench, participants), 'utf8')) as PlannedCall[];
-  return { walls: walls as Round, debates, calls, turns: countTurns(calls, SLOTS) };
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  langgraph: 'LangGraph.js, PostgreSQL checkpoints',
-  'plain-script': 'Promise.all, nothing saved',
+/** What was measured of one subject at one latency. */
+type Sample = {
+  readonly participants: number;
+  readonly latencyMs: number;
+  readonly subject: string;
+  readonly wallMs: number;
+  /** Of the first debate of the process, with one participant; null where there was none. */
+  readonly coldMs: number | null;
+  readonly debate: DebateResult | null;
 };
 
-type Measured = Awaited<ReturnType<typeof measure>>;
-
-function describe(participants: number, latencyMs: number, measured: Measured): Measurement[] {
-  const { walls, debates, calls, turns } = measured;
-  const at = `${participants} participants, ${calls.length} calls, ${latencyMs} ms`;
-  const list: Measurement[] = [];
-  for (const [subject, times] of Object.entries(walls)) {
-    const name = NAMES[subject] ?? subject;
-    const add = (metric: string, value: number, unit: string): void =>
-      void list.push({ metric: `${at}: ${metric}`, subject: name, value, unit });
-    const wallMs = median(times);
-    add('wall', wallMs / 1000, 's');
-    if (latencyMs > 0) add(`wall ÷ optimum (${turns} turns)`, wallMs / (turns * latencyMs), '');
-    else add('own time a call', wallMs / calls.length, 'ms');
-    const debate = debates[subject as StoreName];
-    if (!debate || latencyMs > 0) continue;
-    add('statements a call', debate.statements / calls.length, '');
-    add('round trips a call', debate.roundTrips / calls.length, '');
-    add('transactions a call', debate.transactions / calls.length, '');
-    add('written to the log a call', debate.bytes / calls.length / 1024, 'KiB');
-    add('peak memory', debate.peakMegabytes, 'MiB');
+/** The median of several rounds; what takes long is measured once, since it varies little. */
+async function measure(
+  bench: Bench,
+  subject: string,
+  participants: number,
+  latencyMs: number,
+  rounds: number,
+): Promise<Sample> {
+  const results: DebateResult[] = [];
+  const walls: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    if (subject in PEERS) walls.push((await askPeer(bench, subject, participants)).wallMs);
+    else results.push(await hold(bench, subject as StoreName, participants));
   }
+  const wallMs = median([...walls, ...results.map((result) => result.wallMs)]);
+  const [debate = null] = results.filter((result) => result.wallMs === wallMs);
+  const cold = results.flatMap((result) => result.coldMs ?? []);
+  const coldMs = cold.length > 0 ? median(cold) : null;
+  const seconds = (wallMs / 1000).toFixed(2);
+  process.stderr.write(`${participants} × ${latencyMs} ms, ${subject}: ${seconds} s\n`);
+  return { participants, latencyMs, subject, wallMs, coldMs, debate };
+}
+
+async function measureAll(bench: Bench): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (const participants of [1, 2, 3]) {
+    // The first debate records the answers that all others are given.
+    await bench.model.setLatency(0);
+    await hold(bench, 'PostgreSQL', participants, { isWarm: false });
+    for (const latencyMs of QUICK_MS) {
+      await bench.model.setLatency(latencyMs);
+      const subjects = [...STORES, ...(participants === 3 ? Object.keys(PEERS) : [])];
+      for (const subject of subjects) {
+        const isShort = latencyMs === 0 && participants === 3 && !(subject in PEERS);
+        const rounds = isShort ? ROUNDS : 1;
+        samples.push(await measure(bench, subject, participants, latencyMs, rounds));
+      }
+    }
+  }
+  await bench.model.setLatency(SLOW_MS);
+  const slow = (subject: string, participants: number): Promise<Sample> =>
+    measure(bench, subject, participants, SLOW_MS, 1);
+  // Small debates with a slow model leave the machine idle, so that they are held at once.
+  const small = STORES.flatMap((store) => [slow(store, 1), slow(store, 2)]);
+  samples.push(...(await Promise.all(small)));
+  for (const store of STORES) samples.push(await slow(store, 3));
+  return samples;
+}
+
+/** The own time of a call beside so many finished sessions, in milliseconds. */
+async function measureGrowth(bench: Bench): Promise<number[]> {
+  await bench.model.setLatency(0);
+  const times: number[] = [];
+  for (const finished of FINISHED) {
+    const databaseUrl = await bench.server.createDatabase(`finished_${finished}`);
+    const location = { databaseUrl };
+    await hold(bench, 'PostgreSQL', 1, { location, isWarm: false });
+    await addFinished(databaseUrl, finished - 1);
+    const rounds: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const { wallMs, calls } = await hold(bench, 'PostgreSQL', 1, { location });
+      rounds.push(wallMs / calls);
+    }
+    times.push(median(rounds));
+    process.stderr.write(`${finished} finished sessions: ${median(rounds).toFixed(1)} ms a call\n`);
+  }
+  return times;
+}
+
+type Plans = ReadonlyMap<number, readonly PlannedCall[]>;
+
+/** The shortest time that the calls take by the plan's graph, the latency and the slots. */
+const optimumMs = (plans: Plans, { participants, latencyMs }: Sample): number =>
+  countTurns(plans.get(participants)!, SLOTS) * latencyMs;
+
+function describe(plans: Plans, sample: Sample): Measurement[] {
+  const { participants, latencyMs, subject, wallMs, coldMs, debate } = sample;
+  const calls = plans.get(participants)!.length;
+  const people = participants === 1 ? '1 participant' : `${participants} participants`;
+  const list: Measurement[] = [];
+  const add = (metric: string, value: number, unit: string): void =>
+    void list.push({
+      metric: `${people}, ${calls} calls, ${latencyMs} ms: ${metric}`,
+      subject: PEERS[subject] ?? subject,
+      value,
+      unit,
+    });
+  add('wall', wallMs / 1000, 's');
+  if (latencyMs > 0) add('wall ÷ optimum', wallMs / optimumMs(plans, sample), '');
+  else add('own time a call', wallMs / calls, 'ms');
+  if (!debate || latencyMs > 0) return list;
+  const first = plans.get(1)!.length;
+  if (coldMs !== null) add('own time a call, first debate of its process', coldMs / first, 'ms');
+  add('statements a call', debate.statements / calls, '');
+  add('round trips a call', debate.roundTrips / calls, '');
+  add('transactions a call', debate.transactions / calls, '');
+  add('written to the log a call', debate.bytes / calls / 1024, 'KiB');
+  add('processor time a call', debate.processorMs / calls, 'ms');
+  add('peak memory', debate.peakMegabytes, 'MiB');
   return list;
 }
 
@@ -123,45 +193,43 @@ async function run() {
   const model = await startModelServer();
   const brief = await readFile(new URL('../examples/bakery.md', import.meta.url), 'utf8');
   const bench: Bench = { server, model, folder, brief };
-  const results: Measurement[] = [];
-  const measured = new Map<number, Measured>();
   try {
+    const samples = await measureAll(bench);
+    const growth = await measureGrowth(bench);
+    const plans = new Map<number, readonly PlannedCall[]>();
     for (const participants of [1, 2, 3]) {
-      // The first debate makes the answers that all others are given.
-      await model.setLatency(0);
-      await hold(bench, 'PostgreSQL', participants);
-      const written = await model.countWritten();
-      for (const latencyMs of LATENCIES) {
-        const found = await measure(bench, participants, latencyMs);
-        results.push(...describe(participants, latencyMs, found));
-        if (participants === 3) measured.set(latencyMs, found);
-        for (const [subject, times] of Object.entries(found.walls)) {
-          process.stderr.write(
-            `${participants} × ${latencyMs} ms, ${subject}: ${(median(times) / 1000).toFixed(2)} s\n`,
-          );
-        }
-      }
-      const again = (await model.countWritten()) - written;
-      if (again > 0) throw new Error(`${again} requests differed from those of the first debate.`);
+      const text = await readFile(planFile(bench, participants), 'utf8');
+      plans.set(participants, JSON.parse(text) as PlannedCall[]);
     }
+    const results = samples.flatMap((sample) => describe(plans, sample));
+    for (const [at, finished] of FINISHED.entries()) {
+      const sessions = `${finished.toLocaleString('en')} finished sessions in the store`;
+      const metric = `own time a call, 1 participant, ${sessions}`;
+      results.push({ metric, subject: 'PostgreSQL', value: growth[at]!, unit: 'ms' });
+    }
+    return { results, ratios: { ...compare(plans, samples), growth: growth[2]! / growth[0]! } };
   } finally {
     await model.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
-  return { results, ratios: compare(measured) };
 }
 
-function compare(measured: ReadonlyMap<number, Measured>): Record<string, number> {
-  const wall = (latencyMs: number, subject: string): number =>
-    median(measured.get(latencyMs)!.walls[subject]!);
-  const optimum = (latencyMs: number): number => measured.get(latencyMs)!.turns * latencyMs;
-  const calls = measured.get(0)!.calls.length;
+/** Of three participants. */
+function compare(plans: Plans, samples: readonly Sample[]): Record<string, number> {
+  const find = (latencyMs: number, subject: string): Sample =>
+    samples.find(
+      (one) => one.participants === 3 && one.latencyMs === latencyMs && one.subject === subject,
+    )!;
+  const wall = (latencyMs: number, subject: string): number => find(latencyMs, subject).wallMs;
+  const beside = (latencyMs: number, subject: string): number =>
+    wall(latencyMs, subject) / optimumMs(plans, find(latencyMs, subject));
+  const calls = plans.get(3)!.length;
   return {
-    wall_vs_optimum_postgres: wall(200, 'PostgreSQL') / optimum(200),
-    wall_vs_optimum_pglite: wall(200, 'PGlite') / optimum(200),
-    wall_vs_optimum_2s_postgres: wall(2_000, 'PostgreSQL') / optimum(2_000),
-    wall_vs_optimum_2s_pglite: wall(2_000, 'PGlite') / optimum(2_000),
+    wall_vs_optimum_postgres: beside(200, 'PostgreSQL'),
+    wall_vs_optimum_pglite: beside(200, 'PGlite'),
+    wall_vs_optimum_2s_postgres: beside(SLOW_MS, 'PostgreSQL'),
+    wall_vs_optimum_2s_pglite: beside(SLOW_MS, 'PGlite'),
     wall_vs_langgraph: wall(200, 'PostgreSQL') / wall(200, 'langgraph'),
     wall_vs_plain_script: wall(200, 'PostgreSQL') / wall(200, 'plain-script'),
     own_ms_per_call_postgres: wall(0, 'PostgreSQL') / calls,

@@ -38,8 +38,6 @@ export async function runChild<T>(name: string, task: object): Promise<T> {
 export type ModelServer = {
   readonly url: string;
   setLatency(ms: number): Promise<void>;
-  /** How many answers it had to write since it was started. */
-  countWritten(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -50,7 +48,6 @@ export async function startModelServer(): Promise<ModelServer> {
   return {
     url,
     setLatency: async (ms) => void (await fetch(`${url}/latency`, post(String(ms)))),
-    countWritten: async () => Number(await (await fetch(`${url}/written`)).text()),
     stop: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill();

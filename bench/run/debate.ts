@@ -16,6 +16,8 @@ export type DebateTask = {
   readonly brief: string;
   readonly participants: number;
   readonly slots: number;
+  /** Whether the process holds another debate before, of one participant, which loads its modules. */
+  readonly isWarm: boolean;
   /** Where the documents go. */
   readonly out: string;
   /** Where the calls with their needs are written. */
@@ -27,6 +29,8 @@ export type DebateTask = {
 /** What it tells when the debate is over. */
 export type DebateResult = {
   readonly wallMs: number;
+  /** The time of the debate before; null where there was none. */
+  readonly coldMs: number | null;
   readonly calls: number;
   readonly statements: number;
   readonly transactions: number;
@@ -46,6 +50,7 @@ const models = readModelsConfig({}, configure(task));
 const store = { database, tenantId, models, jobs: DEFAULT_JOB_SETTINGS, log: console.error };
 const dialectic = new LocalDialectic(store);
 
+const coldMs = task.isWarm ? await holdFirst() : null;
 const { session } = await dialectic.start({
   brief: task.brief,
   models: participants(task.participants),
@@ -76,12 +81,25 @@ const peakMegabytes = process.resourceUsage().maxRSS / 1024;
 await dialectic.close();
 tell({
   wallMs,
+  coldMs,
   calls: plan.length,
   ...counted,
   bytes,
   peakMegabytes,
   processorMs,
 } satisfies DebateResult);
+
+/** The first debate of the process, without latency: it pays for all that is loaded and compiled. */
+async function holdFirst(): Promise<number> {
+  const { brief, out } = task;
+  const first = await dialectic.start({ brief, models: ['now/p1'], out: `${out}-first` });
+  const startedMs = performance.now();
+  for await (const event of dialectic.work(first.session, { concurrency: task.slots })) {
+    if (event.kind !== 'run-rested' || event.result.status === 'completed') continue;
+    throw new Error(`The first debate is ${event.result.status}.`);
+  }
+  return performance.now() - startedMs;
+}
 
 function participants(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `loop/p${at + 1}`);
@@ -93,9 +111,10 @@ function configure({ serverUrl, slots }: DebateTask) {
   return {
     providers: {
       loop: { baseUrl: `${serverUrl}/v1`, apiKey: 'none', concurrency: slots },
+      now: { baseUrl: `${serverUrl}/now/v1`, apiKey: 'none', concurrency: slots },
     },
     models: Object.fromEntries(
-      participants(3).map((model) => [
+      [...participants(3), 'now/p1'].map((model) => [
         model,
         { price, windowTokens: 1_000_000, maxOutputTokens: 60_000 },
       ]),

@@ -9,7 +9,7 @@ import type { JsonSchema, ModelMessage } from '../../src/models/types.ts';
 
 // A model on loopback that speaks OpenAI's chat format. Whatever is asked a second time is answered
 // from memory after a fixed latency; what is asked for the first time is written by the offline
-// author. `POST /latency` sets the latency, `GET /written` says how many answers were written.
+// author. `POST /latency` sets the latency, which does not hold below `/now/`.
 
 type ChatRequest = {
   model: string;
@@ -21,14 +21,12 @@ const PIECES = 4;
 
 const answers = new Map<string, string>();
 let latencyMs = 0;
-let written = 0;
 
 /** The answer to a request; peers send the same messages without a schema and get the same one. */
 function answer({ model, messages, response_format }: ChatRequest): string {
   const key = hash('sha256', JSON.stringify([model, messages]), 'hex');
   const known = answers.get(key);
   if (known !== undefined) return known;
-  written++;
   const [system, ...rest] = messages;
   const schema = response_format?.json_schema;
   const persona = PERSONA_NAMES[Number(model.at(-1)) - 1] ?? 'builder';
@@ -55,9 +53,9 @@ const event = (delta: object, finish: string | null, more: object = {}): string 
     ...more,
   })}\n\n`;
 
-async function reply(response: ServerResponse, request: ChatRequest): Promise<void> {
+async function reply(response: ServerResponse, request: ChatRequest, ms: number): Promise<void> {
   const text = answer(request);
-  await sleep(latencyMs);
+  await sleep(ms);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const size = Math.ceil(text.length / PIECES);
   for (let at = 0; at < text.length; at += size) {
@@ -77,7 +75,6 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString();
-    if (request.url === '/written') return response.end(String(written));
     if (request.url === '/latency') {
       latencyMs = Number(body);
       return response.end();
@@ -86,7 +83,8 @@ const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
       return response.end('{"object":"list","data":[{"id":"p1"},{"id":"p2"},{"id":"p3"}]}');
     }
-    void reply(response, JSON.parse(body) as ChatRequest);
+    const ms = request.url?.startsWith('/now/') ? 0 : latencyMs;
+    void reply(response, JSON.parse(body) as ChatRequest, ms);
   });
 });
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
