@@ -33,6 +33,8 @@ export async function saveContribution(tx: Transaction, chunk: NewContribution):
 }
 
 type NewDocument = {
+  /** Made here where absent. */
+  readonly id?: string;
   readonly sessionId: string;
   readonly jobId: string;
   readonly planned: PlannedJob;
@@ -41,13 +43,14 @@ type NewDocument = {
   readonly content: unknown;
   /** Its Markdown as prompts show it; null where its step has no template. */
   readonly body: string | null;
+  /** What the audit of its citations found; null where it has none. */
+  readonly citations?: object | null;
 };
 
 /** Saves the assembled document of a finished chain as the newest version of its place. */
 export async function saveDocument(tx: Transaction, document: NewDocument): Promise<string> {
-  const { planned, contributionId, sessionId } = document;
+  const { planned, contributionId, sessionId, id = newId(), citations = null } = document;
   const settled = settleContribution(planned, contributionId);
-  const id = newId();
   const replaced = tx.query(
     `update documents set superseded = true
      where session_id = $1 and identity = $2 and not superseded`,
@@ -58,9 +61,9 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
   const inserted = tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
        document_key, lane_id, identity, version, job_id, contribution_id, source_group,
-       relationships, inputs, content, missing, body_hash)
+       relationships, inputs, content, missing, body_hash, citations)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
-       $14, $15, $16, $17, $18
+       $14, $15, $16, $17, $18, $19
      from documents where session_id = $3 and identity = $10`,
     [
       tx.tenantId,
@@ -81,6 +84,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(document.content),
       JSON.stringify(planned.missing ?? []),
       document.body === null ? null : hashOf(document.body),
+      citations === null ? null : JSON.stringify(citations),
     ],
     'save-document',
   );

@@ -65,6 +65,42 @@ describe('a turn', () => {
     });
   });
 
+  test('whose citations are wrong is asked for the sections concerned, at most twice', () => {
+    const fault = { section: 'summary', message: '`summary` cites [S9].' };
+    const citations = {
+      normalise: (one: object) => ({ ...content, ...one, summary: 'Bread [S9].' }),
+      findFaults: () => [fault],
+      settle: (one: object) => ({ ...content, ...one, summary: 'Bread [unknown source: S9].' }),
+    };
+    const bodies = [BODY, '# Settled\n'];
+    const over = {
+      citations,
+      tryRendering: () => ({ kind: 'rendered' as const, body: bodies.shift() ?? null }),
+    };
+    expect(turn(WHOLE, over)).toEqual({
+      kind: 'mend',
+      problems: '- `summary` cites [S9].',
+      only: ['summary'],
+      state: { turns: 1, idle: 0, repairs: 0, audits: 1 },
+    });
+    bodies.unshift(BODY);
+    const state = { ...FIRST_TURN, mended: 1, audits: 1 };
+    expect(turn(WHOLE, { ...over, state })).toMatchObject({ kind: 'mend', state: { audits: 2 } });
+    bodies.unshift(BODY);
+    expect(turn(WHOLE, { ...over, state: { ...state, audits: 2 } })).toEqual({
+      kind: 'document',
+      content: { ...content, summary: 'Bread [unknown source: S9].' },
+      body: '# Settled\n',
+    });
+    bodies.unshift(BODY);
+    const findDefects = () => ['It does not add up.'];
+    expect(turn(WHOLE, { ...over, findDefects })).toMatchObject({
+      problems: '- It does not add up.\n- `summary` cites [S9].',
+      only: [],
+      state: { mended: 1, audits: 1 },
+    });
+  });
+
   test('that brings a document nobody can show is asked for again, then refused', () => {
     const fault = {
       kind: 'fault' as const,

@@ -2,6 +2,7 @@ import type { ModelResult } from '../models/types.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { checkContract, describeProblems } from './check-contract.ts';
+import type { CitationFault } from './describe-defects.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import type { ContractSchema } from './loosen-contract.ts';
@@ -20,12 +21,16 @@ export type ChainState = {
   readonly repairs: number;
   /** How often the document was asked for again because of defects beyond its contract. */
   readonly mended?: number;
+  /** How often it was asked for again because of its citations. */
+  readonly audits?: number;
 };
 
 export const FIRST_TURN: ChainState = { turns: 0, idle: 0, repairs: 0 };
 const MOST_REPAIRS = 2;
 /** Defects beyond the contract go back to the writer once; then the document is kept with them. */
 const MOST_MENDED = 1;
+/** So often a writer is asked for other citations; then the document is kept, and says what is wrong. */
+const MOST_AUDITS = 2;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
 /**
@@ -68,6 +73,15 @@ export type Verdict =
       readonly reason: string;
     };
 
+/** How the citations of a document are written, audited and, in the end, settled. */
+type CitationRules = {
+  /** The content with its citations written plainly. */
+  readonly normalise: (content: JsonRecord) => JsonRecord;
+  readonly findFaults: (content: JsonRecord) => readonly CitationFault[];
+  /** The content without citations of what does not exist; the same where there is none. */
+  readonly settle: (content: JsonRecord) => JsonRecord;
+};
+
 export type JudgedAnswer = {
   /** The text before this turn; empty at the first turn and after a request to write anew. */
   readonly soFar: string;
@@ -82,6 +96,8 @@ export type JudgedAnswer = {
   readonly countRead: () => number;
   /** What is still wrong with a document that fulfils its contract, one line for each defect. */
   readonly findDefects: (content: JsonRecord, body: string | null) => readonly string[];
+  /** What is done about citations; absent where no document is audited. */
+  readonly citations?: CitationRules;
   /** The Markdown of a document that fulfils its contract, or why it has none. */
   readonly tryRendering: (content: JsonRecord) => Rendering;
   /** Sections of earlier attempts that stay unless the answer has them again. */
@@ -102,7 +118,8 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
     const written = { ...kept, ...parsed.content };
-    const content = extended ? mergeOver(extended, written) : written;
+    const merged = extended ? mergeOver(extended, written) : written;
+    const content = judged.citations?.normalise(merged) ?? merged;
     const check = checkContract(contract, content, judged.given);
     if (check.kind !== 'valid') {
       return askAgain(judged, describeProblems(check.problems), check.wrong);
@@ -117,18 +134,42 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
 }
 
-/** A spoilt ballot or a plan that does not add up must not cost the lane its place. */
-function accept(
-  { state, findDefects }: JudgedAnswer,
-  content: JsonRecord,
-  body: string | null,
-): Verdict {
-  const mended = state.mended ?? 0;
-  const defects = mended < MOST_MENDED ? findDefects(content, body) : [];
-  if (defects.length === 0) return { kind: 'document', content, body };
-  const problems = defects.map((defect) => `- ${defect}`).join('\n');
-  const next = { ...state, turns: state.turns + 1, idle: 0, mended: mended + 1 };
-  return { kind: 'mend', problems, only: [], state: next };
+/** A spoilt ballot, a plan that does not add up or a wrong citation must not cost the lane its place. */
+function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null): Verdict {
+  const { state, citations } = judged;
+  const { mended = 0, audits = 0 } = state;
+  const defects = mended < MOST_MENDED ? judged.findDefects(content, body) : [];
+  const faults = audits < MOST_AUDITS ? (citations?.findFaults(content) ?? []) : [];
+  if (defects.length + faults.length === 0) return settle(judged, content, body);
+  const messages = [...defects, ...faults.map(({ message }) => message)];
+  return {
+    kind: 'mend',
+    problems: messages.map((message) => `- ${message}`).join('\n'),
+    only: defects.length > 0 ? [] : sectionsOf(faults, judged.sections),
+    state: {
+      ...state,
+      turns: state.turns + 1,
+      idle: 0,
+      ...(defects.length > 0 && { mended: mended + 1 }),
+      ...(faults.length > 0 && { audits: audits + 1 }),
+    },
+  };
+}
+
+/** The sections to write again; none stands for the whole document. */
+function sectionsOf(faults: readonly CitationFault[], sections: readonly string[]): string[] {
+  const wrong = new Set(faults.map(({ section }) => section));
+  return wrong.size < sections.length ? sections.filter((section) => wrong.has(section)) : [];
+}
+
+/** The document as it is kept. */
+function settle(judged: JudgedAnswer, content: JsonRecord, body: string | null): Verdict {
+  const settled = judged.citations?.settle(content) ?? content;
+  if (settled === content) return { kind: 'document', content, body };
+  const rendering = judged.tryRendering(settled);
+  // What is put in place of a citation is about as long; a page that it makes too long is kept.
+  if (rendering.kind !== 'rendered') return { kind: 'document', content, body };
+  return { kind: 'document', content: settled, body: rendering.body };
 }
 
 /** The limits are on turns, on those that bring too little for their price, and on size. */

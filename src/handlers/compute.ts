@@ -5,6 +5,7 @@ import { gatherPlan } from '../checks/gather-plan.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
+import { auditDocument } from '../generation/audit-document.ts';
 import { planDocuments } from '../generation/job-input.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -15,6 +16,7 @@ import { requireRecord } from '../text/is-record.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
 import { renderJobs } from './render.ts';
+import { saveCitations, toRecord } from './save-citations.ts';
 import { searchSources } from './search-sources.ts';
 
 type Content = Readonly<Record<string, unknown>>;
@@ -42,13 +44,18 @@ export async function compute(
   const isRendered = step.output.template !== null;
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };
+  const audit = auditDocument(assembly, content);
   await commit({
     writeAtOnce: (tx) => {
       const text = JSON.stringify(content);
-      const id = newId();
+      const [id, documentId] = [newId(), newId()];
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
-      const document = { ...place, planned, contributionId: id, content, body };
-      return Promise.all([saveContribution(tx, chunk), saveDocument(tx, document)]);
+      const made = { planned, contributionId: id, content, body, citations: toRecord(audit) };
+      return Promise.all([
+        saveContribution(tx, chunk),
+        saveDocument(tx, { ...place, id: documentId, ...made }),
+        saveCitations(tx, assembly, documentId, audit),
+      ]);
     },
     children: renderJobs(assembly),
   });

@@ -1,4 +1,10 @@
+import {
+  auditDocument,
+  normaliseCitations,
+  settleCitations,
+} from '../generation/audit-document.ts';
 import { joinFrom, keepSections } from '../generation/chain.ts';
+import { describeDefects } from '../generation/describe-defects.ts';
 import { findDefects } from '../generation/find-defects.ts';
 import { isRecord } from '../generation/json-reader.ts';
 import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
@@ -57,6 +63,7 @@ function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer
     soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
     result: { text, finishReason },
     findDefects: () => [],
+    ...(judged.citations && { citations: { ...judged.citations, findFaults: () => [] } }),
     kept: keepSections(chunks, valid.kept ?? [], judged.sections),
   });
   return { verdict, firstChunk: first.id };
@@ -91,6 +98,14 @@ function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' 
     countRead: () => countCharacters(request),
     tryRendering: (content) => tryRendering(answered, content),
     findDefects: (content, body) => findDefects(answered, content, body),
+    citations: {
+      normalise: (content) => normaliseCitations(answered, content),
+      findFaults: (content) => {
+        const audit = auditDocument(answered, content);
+        return audit === null ? [] : describeDefects(audit);
+      },
+      settle: (content) => settleCitations(answered, content),
+    },
     ...(isRecord(base) && { extended: base }),
   };
 }

@@ -1,5 +1,6 @@
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { auditDocument } from '../generation/audit-document.ts';
 import type { ChunkRange, ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
@@ -10,19 +11,24 @@ import { jobDocument } from './job-document.ts';
 import type { Judged } from './judge.ts';
 import type { Loaded } from './load.ts';
 import { renderJobs } from './render.ts';
+import { saveCitations, toRecord } from './save-citations.ts';
 
 /** Saves an answer's chunk, its usage and what it means for the document, in one transaction. */
 export async function save({ job, commit }: JobContext, judged: Judged): Promise<void> {
   const { planned, verdict, answer, firstChunk } = judged;
   const place = { sessionId: job.sessionId, jobId: job.id };
+  const audit = verdict.kind === 'document' ? auditDocument(judged, verdict.content) : null;
   await commit({
     writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
       const id = newId();
       const contributionId = firstChunk ?? id;
+      const documentId = newId();
       const document = verdict.kind === 'document' && {
         ...place,
+        id: documentId,
         planned,
+        citations: toRecord(audit),
         contributionId,
         content: fillContent(judged, verdict.content, contributionId),
         body: verdict.body,
@@ -30,7 +36,9 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
       // The money comes last: every call of the tenant waits for the lock on the account that pays.
       return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
-        ...(document ? [saveDocument(tx, document)] : []),
+        ...(document
+          ? [saveDocument(tx, document), saveCitations(tx, judged, documentId, audit)]
+          : []),
         endCall(tx, judged, id),
       ]);
     },

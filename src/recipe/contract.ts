@@ -30,6 +30,7 @@ export type DocumentView = {
 export const ANNOTATIONS: readonly string[] = [
   'x-asks',
   'x-cites',
+  'x-coverage',
   'x-fill',
   'x-records',
   'x-shown',

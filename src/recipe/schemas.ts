@@ -307,6 +307,12 @@ const contractNode: JsonSchema = record(
     minimum: { type: 'number' },
     maximum: { type: 'number' },
     'x-cites': flag(false, 'The statements here carry citations.'),
+    'x-coverage': {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'At the root: the share of statements that must cite, where there are sources.',
+    },
     'x-asks': {
       type: 'boolean',
       description: 'The questions here are for people to answer; absent: open_questions are.',

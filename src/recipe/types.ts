@@ -136,6 +136,8 @@ export type ContractNode = {
   readonly maximum?: number;
   /** Statements in this section carry citation markers. */
   readonly 'x-cites'?: boolean;
+  /** At the root of a contract: the share of statements with a figure or quotation that must cite. */
+  readonly 'x-coverage'?: number;
   /** This section holds questions that people should answer. */
   readonly 'x-asks'?: boolean;
   /** False: what is here is for code; no template needs a place for it, and no reader gets it. */

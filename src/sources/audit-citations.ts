@@ -1,7 +1,7 @@
 import { canonicalUrl } from './canonical-key.ts';
 import { type Claim, findClaims } from './claims.ts';
 import type { FindSource } from './footnotes.ts';
-import { findMalformed, findMarkers } from './markers.ts';
+import { findFlagged, findMalformed, findMarkers } from './markers.ts';
 import { findProse, type Prose, type Span } from './prose-spans.ts';
 
 type CitationDefectCode =
@@ -36,30 +36,55 @@ export type CitationAudit = {
 
 const ADDRESS = /https?:\/\/[^\s<>()[\]"'`]+[^\s<>()[\]"'`.,;:!?]/g;
 
+const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1)(?![\w.-])/i;
+
 /**
  * Compares a document's citations with the sources: that each id, quotation, number and address stands
  * in one of those that are cited. It does not judge whether a source supports a statement.
  */
-export function auditCitations(
+export const auditCitations = (
   text: string,
   find: FindSource,
   known: readonly string[],
+): CitationAudit => createAuditor(find, known)(text);
+
+/**
+ * The same for many texts, such as the sections of a document: the sources are read once. Addresses
+ * that stand in `given` texts are not invented.
+ */
+export function createAuditor(
+  find: FindSource,
+  known: readonly string[],
+  given: readonly string[] = [],
+): (text: string) => CitationAudit {
+  const sources = new SourceTexts(find);
+  const addresses = new Set(
+    [
+      ...known.flatMap((id) => find(id)?.url ?? []),
+      ...given.flatMap((text) => text.match(ADDRESS) ?? []),
+    ].map(canonicalUrl),
+  );
+  return (text) => audit(text, find, known, sources, addresses);
+}
+
+function audit(
+  text: string,
+  find: FindSource,
+  known: readonly string[],
+  sources: SourceTexts,
+  addresses: ReadonlySet<string | undefined>,
 ): CitationAudit {
   const prose = findProse(text);
   const markers = findMarkers(text, prose);
   const claims = findClaims(text, prose, markers);
-  const sources = new SourceTexts(text, find);
   const found = [
     ...findMalformed(text, prose).map((span) => ({ ...span, code: 'malformed_marker' as const })),
     ...markers
       .filter(({ ids }) => ids.some((id) => !sources.has(id)))
       .map((marker) => ({ ...marker, code: 'unknown_source' as const })),
-    ...findInvented(
-      text,
-      prose,
-      known.flatMap((id) => find(id)?.url ?? []),
-    ),
-    ...claims.flatMap((claim) => sources.compare(claim)),
+    ...findFlagged(text, prose).map((span) => ({ ...span, code: 'unknown_source' as const })),
+    ...findInvented(text, prose, addresses),
+    ...claims.flatMap((claim) => sources.compare(text, claim)),
   ].toSorted((a, b) => a.start - b.start);
   const cited = [...new Set(markers.flatMap(({ ids }) => ids))].filter((id) => sources.has(id));
   const standing = new Set(cited.map((id) => find(id)?.aliasOf ?? id));
@@ -76,9 +101,12 @@ export function auditCitations(
 
 type Found = Span & { readonly code: CitationDefectCode };
 
-/** Addresses that no source has. */
-function findInvented(text: string, prose: readonly Prose[], urls: readonly string[]): Found[] {
-  const keys = new Set(urls.map(canonicalUrl));
+/** Addresses that no source has; one of this machine is no reference. */
+function findInvented(
+  text: string,
+  prose: readonly Prose[],
+  known: ReadonlySet<string | undefined>,
+): Found[] {
   return prose
     .flatMap(({ start, end }) =>
       [...text.slice(start, end).matchAll(ADDRESS)].map(({ index, 0: found }) => ({
@@ -87,20 +115,21 @@ function findInvented(text: string, prose: readonly Prose[], urls: readonly stri
         code: 'invented_address' as const,
       })),
     )
-    .filter((found) => !keys.has(canonicalUrl(text.slice(found.start, found.end))));
+    .filter((found) => {
+      const address = text.slice(found.start, found.end);
+      return !known.has(canonicalUrl(address)) && !LOCAL.test(address);
+    });
 }
 
 /** The texts of the sources, made comparable once each. */
 class SourceTexts {
   readonly #find: FindSource;
-  readonly #text: string;
   readonly #known = new Map<
     string,
     { readonly words: string; readonly numbers: Set<string> } | null
   >();
 
-  constructor(text: string, find: FindSource) {
-    this.#text = text;
+  constructor(find: FindSource) {
     this.#find = find;
   }
 
@@ -109,17 +138,17 @@ class SourceTexts {
   }
 
   /** What a statement says and none of the sources that it cites does. */
-  compare({ ids, quotes, numbers, ...span }: Claim): Found[] {
+  compare(text: string, { ids, quotes, numbers, ...span }: Claim): Found[] {
     if (ids.length === 0) return [{ ...span, code: 'uncited_statement' }];
     const texts = ids.map((id) => this.#read(id)).filter((one) => one !== null);
     // Where nothing was read of a source, nothing can be missed in it.
     if (texts.every(({ words }) => words === '')) return [];
     const isQuoted = (quote: Span): boolean =>
-      partsOf(this.#text.slice(quote.start + 1, quote.end - 1)).every((part) =>
+      partsOf(text.slice(quote.start + 1, quote.end - 1)).every((part) =>
         texts.some(({ words }) => words.includes(part)),
       );
     const isSaid = (number: Span): boolean => {
-      const value = toNumber(this.#text.slice(number.start, number.end));
+      const value = toNumber(text.slice(number.start, number.end));
       return texts.some((one) => one.numbers.has(value));
     };
     return [

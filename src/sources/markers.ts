@@ -1,13 +1,15 @@
 import { findProse, type Prose, type Span } from './prose-spans.ts';
 
-/** A citation in a text: `[S1]`, or what a model wrote for it. */
+/** A citation in a text: `[S1]`, `[S1.e2]` for one excerpt, or what a model wrote for it. */
 export type Marker = Span & {
   readonly ids: readonly string[];
+  /** The same with the excerpts: `S1.e2`. */
+  readonly names: readonly string[];
   /** Whether it is written as the contract wants it. */
   readonly isPlain: boolean;
 };
 
-const ONE = String.raw`(?:S\s?|Source\s{1,4})[1-9]\d{0,8}`;
+const ONE = String.raw`(?:S\s?|Source\s{1,4})[1-9]\d{0,8}(?:\.e[1-9]\d{0,3})?`;
 /** White space has one way to match: with two, a list that is never closed takes 2ⁿ steps. */
 const NEXT = String.raw`(?:\s{0,4}(?:[,;]|and|&|[-\u2010-\u2015])\s{0,4}|\s{1,4})?`;
 /** Repetitions are bounded: V8 keeps a place to come back to for each, and overflows at millions. */
@@ -17,7 +19,7 @@ const MARKER = new RegExp(
   String.raw`\\?\[\s*(?:${LIST})\s*\\?\]|[\u3010\uff3b]\s*(?:${LIST})\s*[\u3011\uff3d]|\(\s*(?:${LIST})\s*\)|\bSources?\s+[1-9]\d{0,8}\b`,
   'gi',
 );
-const PLAIN = /^\[S\d+\]$/;
+const PLAIN = /^\[S\d+(?:\.e\d+)?\]$/;
 /** What looks like a marker and names no source. */
 const MALFORMED = /\[\s*(?:S(?:0\d*|\d*[a-z?]\d*)?|citation needed|source)\s*\]/gi;
 
@@ -26,8 +28,12 @@ export const findMarkers = (text: string, prose: readonly Prose[]): Marker[] =>
   findAll(text, prose, MARKER).map(({ start, end }) => {
     const written = text.slice(start, end);
     const isPlain = PLAIN.test(written);
-    return { start, end, ids: isPlain ? [written.slice(1, -1)] : readIds(written), isPlain };
+    const names = isPlain ? [written.slice(1, -1)] : readNames(written);
+    return { start, end, ids: [...new Set(names.map(sourceOf))], names, isPlain };
   });
+
+/** The id of a source, without the excerpt of it. */
+const sourceOf = (name: string): string => name.split('.', 1)[0]!;
 
 /** What looks like a citation and can be none. */
 export const findMalformed = (text: string, prose: readonly Prose[]): Span[] =>
@@ -44,22 +50,60 @@ function findAll(text: string, prose: readonly Prose[], pattern: RegExp): Span[]
   );
 }
 
+/** A cheap test before the text is parsed: every marker has one of these. */
+const MAY_CITE = /[sS][ \t\n]?[0-9]|[sS]ource/;
+/** An id that no source can have: they count from 1. */
+const NO_SOURCE = /\[\s*S0\d{0,8}\s*\]/gi;
+const NUMBERED = /([1-9]\d{0,8})(\.e[1-9]\d{0,3})?/gi;
 /** A range may name so many sources; a longer one is a slip. */
 const LONGEST_RANGE = 50;
 
-/** The ids in a marker; `S2-S4` names three. */
-function readIds(written: string): string[] {
-  const ids: string[] = [];
+/** The ids in a marker, with their excerpts; `S2-S4` names three. */
+function readNames(written: string): string[] {
+  const names: string[] = [];
   let before: number | undefined;
-  for (const { index, 0: found } of written.matchAll(/[1-9]\d{0,8}/g)) {
-    const number = Number(found);
+  for (const { index, 1: digits, 2: excerpt = '' } of written.matchAll(NUMBERED)) {
+    const number = Number(digits);
     const isRange = /[-\u2010-\u2015]\s*(?:S|Source\s+)?\s*$/i.test(written.slice(0, index));
     const from =
       isRange && before !== undefined && number - before <= LONGEST_RANGE ? before + 1 : number;
-    for (let one = Math.min(from, number); one <= number; one++) ids.push(`S${one}`);
+    for (let one = Math.min(from, number); one < number; one++) names.push(`S${one}`);
+    names.push(`S${number}${excerpt.toLowerCase()}`);
     before = number;
   }
-  return [...new Set(ids)];
+  return [...new Set(names)];
+}
+
+/** What stands for a citation of a source that does not exist; the audit finds it again. */
+const FLAGGED = /\[unknown source: S\d{1,9}\]/g;
+
+/** The citations of sources that do not exist, which settleMarkers has marked. */
+export const findFlagged = (text: string, prose: readonly Prose[]): Span[] =>
+  findAll(text, prose, FLAGGED);
+
+/**
+ * The text with every citation written plainly; a citation of a source that does not exist becomes
+ * `[unknown source: S9]`, which neither people nor code take for one.
+ */
+export function settleMarkers(text: string, has: (id: string) => boolean): string {
+  if (!MAY_CITE.test(text)) return text;
+  const prose = findProse(text);
+  const name = (one: string): string =>
+    has(sourceOf(one)) ? `[${one}]` : `[unknown source: ${sourceOf(one)}]`;
+  const cited = findMarkers(text, prose).map(({ start, end, names }) => ({
+    start,
+    end,
+    by: names.map(name).join(''),
+  }));
+  const wrong = findAll(text, prose, NO_SOURCE).map(({ start, end }) => ({
+    start,
+    end,
+    by: `[unknown source: ${text.slice(start + 1, end - 1).trim()}]`,
+  }));
+  return replaceSpans(
+    text,
+    [...cited, ...wrong].toSorted((a, b) => a.start - b.start),
+  );
 }
 
 /** The text with every citation written plainly: `[S1][S2]` for `[S1, S2]`, and so on. */
@@ -68,7 +112,7 @@ export function normaliseMarkers(text: string): string {
     text,
     findMarkers(text, findProse(text)).map((marker) => ({
       ...marker,
-      by: marker.ids.map((id) => `[${id}]`).join(''),
+      by: marker.names.map((name) => `[${name}]`).join(''),
     })),
   );
 }

@@ -6,6 +6,7 @@ import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Contract, Process } from '../../src/recipe/types.ts';
 import { startRun } from '../../src/session/start.ts';
+import type { SourceDraft } from '../../src/sources/source.ts';
 import { untilRested, withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { type Answer, type Asked, startScriptedServer } from './scripted-server.ts';
@@ -119,7 +120,12 @@ export async function playWorkPlan(
   {
     frame = [{ text: JSON.stringify(GOOD_FRAME) }],
     resumes = 0,
-  }: { readonly frame?: readonly Answer[]; readonly resumes?: number } = {},
+    sources = [],
+  }: {
+    readonly frame?: readonly Answer[];
+    readonly resumes?: number;
+    readonly sources?: readonly SourceDraft[];
+  } = {},
 ) {
   const { database, tenantId } = place;
   const server = await startScriptedServer((asked) => {
@@ -134,6 +140,7 @@ export async function playWorkPlan(
         brief: 'A web shop for a bakery.',
         process: workPlan(),
         models: ['compatible/scripted'],
+        sources,
       }),
     );
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });

@@ -1,0 +1,116 @@
+import { describeDocument, requireContract } from '../recipe/contract.ts';
+import { type CitationDefect, createAuditor } from '../sources/audit-citations.ts';
+import { findMarkers, normaliseMarkers, settleMarkers } from '../sources/markers.ts';
+import { findProse } from '../sources/prose-spans.ts';
+import type { Citation } from '../sources/source.ts';
+import { SourceSet } from '../sources/source-set.ts';
+import type { Assembly } from './assemble-request.ts';
+import { findTexts, mapTexts, type PlacedText } from './document-texts.ts';
+import type { JsonRecord } from './json-reader.ts';
+
+/** A citation that is wrong, or a statement that lacks one. */
+export type DocumentDefect = Pick<CitationDefect, 'code' | 'text'> & { readonly section: string };
+
+/** A source that a place of a document cites. */
+type DocumentUse = Citation & { readonly source: string };
+
+/** What the audit found in a document. */
+export type DocumentAudit = {
+  /** Statements with a figure or a quotation where the contract wants citations, and those that cite. */
+  readonly statements: number;
+  readonly citedStatements: number;
+  readonly coverage: number;
+  /** The coverage that the contract wants; 0 where it wants none. */
+  readonly wanted: number;
+  readonly cited: readonly string[];
+  /** Sources that it does not cite. */
+  readonly orphans: readonly string[];
+  /** What is wrong; statements without a citation only where the coverage is too low. */
+  readonly defects: readonly DocumentDefect[];
+  readonly uses: readonly DocumentUse[];
+};
+
+/** Where there is no registry only what can be nothing else is taken for a citation. */
+const SURE = /\[S[1-9]\d{0,8}(?:\.e\d{1,4})?\]|\[unknown source: /;
+
+/**
+ * Compares the citations of a document with the sources, section by section. Null where there are no
+ * sources and the document cites none.
+ */
+export function auditDocument(assembly: Assembly, content: object): DocumentAudit | null {
+  const { stage, step, sources = new SourceSet() } = assembly;
+  const contract = requireContract(stage, step);
+  const all = [...findTexts(contract, content)];
+  const texts = sources.size > 0 ? all : all.filter(({ text }) => SURE.test(text));
+  if (texts.length === 0 && sources.size === 0) return null;
+  const standing = sources.standing.map(({ id }) => id);
+  const audit = createAuditor(sources.find, standing, givenTexts(assembly, sources));
+  const audited = texts.map((text) => ({ ...text, ...audit(text.text) }));
+  const wantsAll = !describeDocument(stage, step).cites;
+  const counted = audited.filter(({ cites }) => cites || wantsAll);
+  const statements = add(counted.map((one) => one.statements));
+  const citedStatements = add(counted.map((one) => one.citedStatements));
+  const coverage = statements === 0 ? 1 : citedStatements / statements;
+  const wanted = contract['x-coverage'] ?? 0;
+  const cited = [...new Set(audited.flatMap((one) => one.cited))];
+  const standingOf = (id: string): string => sources.find(id)?.aliasOf ?? id;
+  const used = new Set(cited.map(standingOf));
+  const isShown = (code: string, cites: boolean): boolean =>
+    code !== 'uncited_statement' || (coverage < wanted && (cites || wantsAll));
+  return {
+    statements,
+    citedStatements,
+    coverage,
+    wanted,
+    cited,
+    orphans: standing.filter((id) => !used.has(id)),
+    defects: audited.flatMap(({ section, defects, cites }) =>
+      defects
+        .filter(({ code }) => isShown(code, cites))
+        .map(({ code, text }) => ({ section, code, text })),
+    ),
+    uses: texts.flatMap((text) => usesOf(text, sources)),
+  };
+}
+
+const add = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+/** An address that people gave, or that stands in a source, is not invented. */
+const givenTexts = ({ facts, inputs }: Assembly, sources: SourceSet): string[] => [
+  facts.userRequest,
+  ...Object.values(facts.resources),
+  ...inputs.filter(({ type }) => type === 'feedback').map(({ text }) => text),
+  ...sources.standing.flatMap(({ excerpts }) => excerpts),
+];
+
+const KINDS: Readonly<Record<string, Citation['kind']>> = {
+  findings: 'finding',
+  clusters: 'cluster',
+  contradictions: 'contradiction',
+};
+
+function usesOf({ section, place, text }: PlacedText, sources: SourceSet): DocumentUse[] {
+  if (!text.includes('[S')) return [];
+  const ids = new Set(findMarkers(text, findProse(text)).flatMap((marker) => marker.ids));
+  const kind = place === section ? 'section' : (KINDS[section] ?? 'section');
+  return [...ids]
+    .filter((id) => sources.find(id) !== undefined)
+    .map((source) => ({ source, kind, place }));
+}
+
+/** The content with every citation written as `[S1]`. */
+export const normaliseCitations = (
+  { sources }: Pick<Assembly, 'sources'>,
+  content: JsonRecord,
+): JsonRecord => (sources && sources.size > 0 ? mapTexts(content, normaliseMarkers) : content);
+
+/** The content with a mark in place of every citation of a source that does not exist. */
+export const settleCitations = (
+  { sources = new SourceSet() }: Pick<Assembly, 'sources'>,
+  content: JsonRecord,
+): JsonRecord =>
+  mapTexts(content, (text) =>
+    sources.size > 0 || SURE.test(text)
+      ? settleMarkers(text, (id) => sources.find(id) !== undefined)
+      : text,
+  );

@@ -1,0 +1,58 @@
+import type { Transaction } from '../db/database.ts';
+import { addNotice } from '../db/notices.ts';
+import type { DocumentAudit } from '../generation/audit-document.ts';
+import { type CitationRecord, faultNotice } from '../session/citation-record.ts';
+import { laneOf } from '../session/read.ts';
+import { ordinalOf } from '../sources/source.ts';
+import type { Loaded } from './load.ts';
+
+/** Of so many faults the record keeps the words. */
+const MOST_FAULTS = 50;
+
+/** What is kept of an audit with its document. */
+export function toRecord(audit: DocumentAudit | null): CitationRecord | null {
+  if (audit === null) return null;
+  const { defects, statements, citedStatements, coverage, wanted, cited, orphans } = audit;
+  const faults = defects.slice(0, MOST_FAULTS);
+  return { statements, citedStatements, coverage, wanted, cited, orphans, faults };
+}
+
+/**
+ * Saves which sources a document cites, and tells the user where its citations are wrong. Its
+ * statements are given at once, behind that of the document.
+ */
+export async function saveCitations(
+  tx: Transaction,
+  { session, planned }: Pick<Loaded, 'session' | 'planned'>,
+  documentId: string,
+  audit: DocumentAudit | null,
+): Promise<void> {
+  const record = toRecord(audit);
+  if (audit === null || record === null) return;
+  const { stage, documentKey, laneId } = planned;
+  const document = { stage, key: documentKey, lane: laneOf(session, laneId).ordinal };
+  await Promise.all([
+    ...(audit.uses.length > 0 ? [saveUses(tx, session.projectId, documentId, audit.uses)] : []),
+    ...(record.faults.length > 0 ? [addNotice(tx, faultNotice(session.id, document, record))] : []),
+  ]);
+}
+
+const saveUses = (
+  tx: Transaction,
+  projectId: string,
+  documentId: string,
+  uses: DocumentAudit['uses'],
+) =>
+  tx.query(
+    `insert into source_uses (tenant_id, document_id, ordinal, project_id, source, kind, place)
+     select $1, $2, u.at, $3, u.source, u.kind, u.place
+     from unnest($4::int[], $5::text[], $6::text[]) with ordinality as u (source, kind, place, at)`,
+    [
+      tx.tenantId,
+      documentId,
+      projectId,
+      uses.map(({ source }) => ordinalOf(source)),
+      uses.map(({ kind }) => kind),
+      uses.map(({ place }) => place),
+    ],
+  );

@@ -1,0 +1,88 @@
+import type { NewNotice } from '../db/notices.ts';
+import { countNoun } from '../text/count-noun.ts';
+import { safeInline } from '../text/markdown-text.ts';
+import { nameOf } from './name-document.ts';
+
+/** What is wrong with a citation of a document, or which statement lacks one. */
+export type CitationFaultRecord = {
+  readonly section: string;
+  readonly code: string;
+  readonly text: string;
+};
+
+/** What the audit of a document's citations found, as it is kept with the document. */
+export type CitationRecord = {
+  readonly statements: number;
+  readonly citedStatements: number;
+  /** The share of those statements that cite; 1 where there are none. */
+  readonly coverage: number;
+  /** The coverage that the contract wants; 0 where it wants none. */
+  readonly wanted: number;
+  readonly cited: readonly string[];
+  /** The sources that it does not cite. */
+  readonly orphans: readonly string[];
+  /** What is wrong although its writer was asked twice to mend it. */
+  readonly faults: readonly CitationFaultRecord[];
+};
+
+const MOST_ORPHANS = 20;
+
+/** The facts of a page that tell how it cites; none for a document without sources. */
+export function citationFacts(record: CitationRecord | null): Readonly<Record<string, string>> {
+  if (record === null) return {};
+  const { statements, citedStatements, coverage, cited, orphans, faults } = record;
+  const percent = `${Math.round(coverage * 100)} %`;
+  const more = orphans.length > MOST_ORPHANS ? ` and ${orphans.length - MOST_ORPHANS} more` : '';
+  return {
+    coverage: `${percent}, ${citedStatements} of ${countNoun(statements, 'statement')} cited`,
+    cites: cited.join(', ') || 'nothing',
+    ...(orphans.length > 0 && { orphans: orphans.slice(0, MOST_ORPHANS).join(', ') + more }),
+    ...(faults.length > 0 && {
+      audit: `failed, ${countNoun(faults.length, 'fault')} of citation`,
+    }),
+  };
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  unknown_source: 'there is no such source',
+  malformed_marker: 'it names no source',
+  invented_address: 'no source has this address',
+  quote_not_in_source: 'the quotation is in none of the sources cited',
+  number_not_in_source: 'the figure is in none of the sources cited',
+  uncited_statement: 'no source is cited',
+};
+
+const LONGEST = 120;
+
+/** One fault in a line. */
+export function describeFault({ section, code, text }: CitationFaultRecord): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const short = line.length > LONGEST ? `${line.slice(0, LONGEST).toWellFormed()}…` : line;
+  return `${section}: ${short} (${MEANINGS[code] ?? code})`;
+}
+
+/** The lines before the title of a page whose citations are wrong; empty where they are not. */
+export function warnOfFaults(record: CitationRecord | null): string {
+  if (record === null || record.faults.length === 0) return '';
+  const lines = record.faults.map((fault) => `> - ${safeInline(describeFault(fault))}`);
+  const claim = '**The citations of this document could not be verified**';
+  return `> ${claim}, although its writer was asked twice to mend them:\n>\n${lines.join('\n')}\n\n`;
+}
+
+/** Tells the user that a document is kept although its citations are wrong. */
+export function faultNotice(
+  sessionId: string,
+  document: { readonly stage: string; readonly key: string; readonly lane: number },
+  { faults }: CitationRecord,
+): NewNotice {
+  const [first] = faults;
+  return {
+    severity: 'warning',
+    code: 'citations_unverified',
+    topic: `session/${sessionId}`,
+    message:
+      `${nameOf(document)} is kept with ${countNoun(faults.length, 'fault')} of citation` +
+      `${first ? `, such as ${describeFault(first)}` : ''}.`,
+    details: { ...document, faults },
+  };
+}
