@@ -33,6 +33,7 @@ import { printResult, tell } from './output.ts';
 import { nameParticipants } from './participants.ts';
 import { choosePlanFolder, showPath } from './plan-folder.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
+import { describeCitations } from './sources-text.ts';
 import { withModels } from './store.ts';
 import { TRACE_HELP } from './trace-text.ts';
 
@@ -220,6 +221,7 @@ function describe(result: RunResult & { estimate?: Estimate }): string[] {
       `${countNoun(usage.inputTokens + usage.outputTokens, 'token')}, ${cost}`,
     ...describeDegraded(result),
     ...describeOutcome(result),
+    ...describeCitations(result),
     ...(estimate && result.status === 'completed' ? [compareEstimate(estimate)] : []),
     ...(isAtRest(result) ? describeNext(result) : describeFolder(result)),
   ];

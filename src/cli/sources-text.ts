@@ -1,14 +1,15 @@
 import type { Plain } from '../api/plain.ts';
 import type { SourceDetail, SourceInfo } from '../session/source-info.ts';
+import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
 
 type Info = Plain<SourceInfo>;
 
 /** What a table tells of a source. */
-type Row = Pick<Info, 'id' | 'title' | 'url' | 'aliasOf'>;
+type Row = Pick<Info, 'id' | 'title'> & Partial<Pick<Info, 'url' | 'aliasOf'>>;
 
 /** Ids, titles and addresses in columns. */
-function tabulateSources(sources: readonly Row[]): string[] {
+export function tabulateSources(sources: readonly Row[]): string[] {
   const rows = sources.map(({ id, title, url, aliasOf }) => ({
     id,
     title: aliasOf === undefined ? shorten(title) : `the same as ${aliasOf}`,
@@ -25,6 +26,29 @@ const LONGEST_TITLE = 60;
 
 const shorten = (title: string): string =>
   title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title;
+
+const MOST_LISTED = 20;
+
+/** The sources under the summary of a run, and what is wrong with its citations. */
+export function describeCitations({ citations }: Pick<RunResult, 'citations'>): string[] {
+  if (citations === null) return [];
+  const { sources, statements, citedStatements, orphans, unverified } = citations;
+  const rest = sources.length - MOST_LISTED;
+  return [
+    ...(sources.length > 0
+      ? [`Sources: ${citedStatements} of ${countNoun(statements, 'statement')} cited`]
+      : []),
+    ...tabulateSources(sources.slice(0, MOST_LISTED)),
+    ...(rest > 0 ? [`  and ${rest} more: dialectic sources list`] : []),
+    ...(orphans.length > 0
+      ? [`Cited by no document: ${orphans.slice(0, MOST_LISTED).join(', ')}`]
+      : []),
+    ...unverified.map(
+      ({ name, faults }) =>
+        `Citations not verified: ${name}, ${countNoun(faults.length, 'fault')}, such as ${faults[0]}`,
+    ),
+  ];
+}
 
 /** The lines of `sources list`. */
 export function describeSources(project: string, sources: readonly Info[]): string[] {

@@ -25,6 +25,7 @@ const run: NewRun = {
 const NOTHING_MADE = {
   documents: [],
   missing: [],
+  citations: null,
   outcome: { decided: [], disagreements: [] },
 };
 

@@ -9,8 +9,11 @@ import type { Job } from '../jobs/types.ts';
 import type { Loss } from '../planning/types.ts';
 import { requireContract } from '../recipe/contract.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
+import { type CitationRecord, citationFacts, warnOfFaults } from '../session/citation-record.ts';
 import { describeMissing } from '../session/missing-text.ts';
 import { laneOf, readSession, type SessionView } from '../session/read.ts';
+import { formatFootnotes } from '../sources/footnotes.ts';
+import { readSessionSources } from '../sources/project-sources.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { jobDocument } from './job-document.ts';
 import { readBody } from './read-body.ts';
@@ -26,6 +29,7 @@ type DocumentRow = {
   missing: Loss[];
   content: Record<string, unknown>;
   body_hash: string | null;
+  citations: CitationRecord | null;
 };
 
 /** The RENDER job of a document, where the recipe renders it. */
@@ -38,7 +42,7 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
 
 /** The RENDER job: the page of a document, its Markdown behind the facts of its making. */
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { session, row, usage, markdown } = await loadPage(database, job);
+  const { session, row, usage, markdown, sources } = await loadPage(database, job);
   const lane = laneOf(session, row.lane_id);
   // Six lines that a reader can bear; the JSON beside the file has the rest.
   const facts = {
@@ -48,9 +52,13 @@ export async function render(database: Database, { job, commit }: JobContext): P
     cost: describeCost(usage),
     id: row.id,
     ...(row.missing.length > 0 && { degraded: true }),
+    ...citationFacts(row.citations),
   };
   const gaps = describeMissing(session, row.missing).map(safeInline);
-  const page = withFrontMatter(facts, withGaps(gaps, markdown));
+  const cited =
+    sources.size === 0 ? markdown : formatFootnotes(markdown, sources.find, sources.standing);
+  const warned = `${warnOfFaults(row.citations)}${withGaps(gaps, cited)}`;
+  const page = withFrontMatter(facts, warned);
   await commit({
     writeAtOnce: (tx) => {
       const update = 'update documents set markdown_hash = $2 where id = $1';
@@ -82,7 +90,7 @@ const loadPage = (database: Database, job: Job) =>
     const opened = readSession(tx, job.sessionId);
     const found = tx.queryOne<DocumentRow>(
       `select id, stage_key, step_key, document_key, iteration, version, lane_id, content, missing,
-         body_hash
+         body_hash, citations
        from documents where session_id = $1 and identity = $2 and not superseded`,
       [job.sessionId, job.payload['identity']],
       'read-rendered',
@@ -97,9 +105,10 @@ const loadPage = (database: Database, job: Job) =>
       [job.parentId],
       'read-chain-cost',
     );
-    const [session, row, usage] = await Promise.all([opened, found, spent]);
+    const cited = readSessionSources(tx, job.sessionId);
+    const [session, row, usage, sources] = await Promise.all([opened, found, spent, cited]);
     const markdown = await showToPeople(tx, session, row);
-    return { session, row, usage, markdown };
+    return { session, row, usage, markdown, sources };
   });
 
 /** The stored body; only people see what code filled in, so that such a document is rendered anew. */

@@ -7,11 +7,18 @@ import type { Loss } from '../planning/types.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
+import type { CitationRecord } from './citation-record.ts';
 import { type Counts, readCounts } from './counts.ts';
 import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
+import {
+  addSources,
+  type CitationReport,
+  readSourceBook,
+  reportCitations,
+} from './export-sources.ts';
 import { readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
@@ -52,6 +59,8 @@ export type ExportedSession = {
   readonly missing: readonly Loss[];
   readonly outcome: Outcome;
   readonly counts: Counts;
+  /** How the documents cite; null where the project has no sources. */
+  readonly citations: CitationReport | null;
 };
 
 export type DocumentRow = NamedFile & {
@@ -63,6 +72,7 @@ export type DocumentRow = NamedFile & {
   inputs: { name: string; ids: string[] }[] | null;
   content: unknown;
   missing: Loss[];
+  citations: CitationRecord | null;
   markdown: string | null;
   chain_id: string | null;
   cost_micros: number | null;
@@ -94,11 +104,14 @@ export async function exportSession(
   };
   const outcome = readOutcome(session, rows);
   const counts = await readCounts(tx, session.id);
-  const made = { documents, rows, questions, missing, folder, outcome, counts };
+  const book = await readSourceBook(tx, session.projectId);
+  const citations = reportCitations(session, book, rows, documents);
+  const made = { documents, rows, questions, missing, folder, outcome, counts, citations };
   const readme = makeInert(writeReadme(session, made, others));
   files.set(constructPath({ kind: 'project_readme' }), readme);
   files.set(contents, makeInert(writeContents(session, made)));
-  return { files, documents, missing, outcome, counts };
+  addSources(session, book, documents, files);
+  return { files, documents, missing, outcome, counts, citations };
 }
 
 /** The other sessions of the project, the oldest first. */
@@ -210,13 +223,15 @@ async function readMissing(
 
 /**
  * A document's file begins with how it came about and, where it is degraded, with what it was
- * written without; neither key is a section of any contract.
+ * written without, and with how it cites; none of these keys is a section of any contract.
  */
-function withFacts({ id, source_group, anchor_id, inputs, missing, content }: DocumentRow): object {
+function withFacts(row: DocumentRow): object {
+  const { id, source_group, anchor_id, inputs, missing, citations, content } = row;
   const read = Object.fromEntries((inputs ?? []).map(({ name, ids }) => [name, ids]));
   return {
     _facts: { id, lineage: source_group, anchor: anchor_id, inputs: read },
     ...(missing.length > 0 && { _missing: missing }),
+    ...(citations !== null && { _citations: citations }),
     ...requireRecord(content),
   };
 }
@@ -231,7 +246,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   return tx.query<DocumentRow>(
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
        d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
-       b.body as markdown,
+       d.citations, b.body as markdown,
        j.responding_lane_id, j.chain_id, s.siblings,
        -- What code makes has no calls and costs nothing.
        case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,

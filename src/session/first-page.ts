@@ -1,4 +1,5 @@
 import { splitFrontMatter } from '../documents/front-matter.ts';
+import { splitNotes } from '../sources/footnotes.ts';
 import { isRecord } from '../text/is-record.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import type { DocumentRow } from './export.ts';
@@ -13,7 +14,12 @@ export type FolderParts = {
   readonly results: readonly ResultFile[];
   readonly workItems: number;
   readonly contents: string;
+  /** The line that leads to the sources, where there are some. */
+  readonly sources?: readonly string[];
 };
+
+/** The lines of the page, and its footnotes, which belong to the end of whatever holds it. */
+type FirstPage = { readonly lines: readonly string[]; readonly notes: string };
 
 /**
  * The page of the result stage with what only code knows: what does not add up although its writer
@@ -22,17 +28,19 @@ export type FolderParts = {
 export function firstPage(
   session: SessionView,
   rows: readonly DocumentRow[],
-  { results, workItems, contents }: FolderParts,
-): string[] | undefined {
+  { results, workItems, contents, sources = [] }: FolderParts,
+): FirstPage | undefined {
   const ref = session.process.firstPage;
-  const page = ref ? findResult(session, rows, ref)?.markdown : undefined;
-  if (!page) return undefined;
+  const row = ref ? findResult(session, rows, ref) : undefined;
+  if (!row?.markdown) return undefined;
+  const page = splitFrontMatter(row.markdown).text;
+  const { text, notes } = row.citations === null ? { text: page, notes: '' } : splitNotes(page);
   const problems = findProblems(session, rows);
   const folder = results.map(({ title, path }) => `- [${safeInline(title)}](${encodeURI(path)})`);
   const work =
     workItems > 0 ? [`- [Pending/](Pending/): ${workItems} work items, a file each`] : [];
-  return [
-    linkResults(splitFrontMatter(page).text.trimEnd(), results),
+  const lines = [
+    linkResults(text.trimEnd(), results),
     '',
     ...(problems.length > 0
       ? ['## What does not add up yet', '', ...problems.slice(0, MOST).map((one) => `- ${one}`), '']
@@ -44,9 +52,11 @@ export function firstPage(
     '',
     ...folder,
     ...work,
+    ...sources,
     `- [The whole debate](${encodeURI(contents)}): every proposal, critique, prompt and answer`,
     '',
   ];
+  return { lines, notes };
 }
 
 /** The page speaks of other documents by their titles in quotation marks; here they can be opened. */

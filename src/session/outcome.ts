@@ -50,7 +50,13 @@ const MOST_OPENING = 3;
 /** The first sentences of a page: neither headings nor tables. */
 function readOpening(markdown: string): string[] {
   const lines = splitFrontMatter(markdown).text.split('\n');
-  const prose = lines.map((line) => line.replace(/^(?:[-*]|\d+\.) /, '').trim());
+  // A footnote stays with the page that it is of.
+  const prose = lines.map((line) =>
+    line
+      .replace(/^(?:[-*]|\d+\.) /, '')
+      .replace(/\[\^\d{1,6}\]/g, '')
+      .trim(),
+  );
   const texts = prose.filter((line) => /^[\p{L}\p{N}"'(]/u.test(line));
   return texts.flatMap(splitSentences).slice(0, MOST_OPENING);
 }

@@ -6,6 +6,7 @@ import { describeVote, tellChoice } from './choice-text.ts';
 import { type Counts, tellCounts } from './counts.ts';
 import type { DocumentRow, ExportedDocument } from './export.ts';
 import { titleOf } from './export-results.ts';
+import { type CitationReport, linkSources, unverifiedSection } from './export-sources.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
 import type { Outcome } from './outcome.ts';
@@ -24,6 +25,7 @@ type SessionMade = {
   readonly folder: FolderParts;
   readonly outcome: Outcome;
   readonly counts: Counts;
+  readonly citations: CitationReport | null;
 };
 
 /**
@@ -35,16 +37,19 @@ export function writeReadme(
   made: SessionMade,
   others: readonly SessionView[],
 ): string {
-  const page = firstPage(session, made.rows, made.folder);
+  const { folder, citations } = made;
+  const page = firstPage(session, made.rows, { ...folder, sources: linkSources(citations) });
   const lines = page
     ? [
         ...missingSection(session, made.missing),
-        ...page,
+        ...unverifiedSection(citations),
+        ...page.lines,
         ...openQuestions(session, made),
         ...origin(session, made),
       ]
     : writeStanding(session, made);
-  return `${[...lines, ...listSessions(others)].join('\n').trimEnd()}\n`;
+  const all = [...lines, ...listSessions(others)].join('\n').trimEnd();
+  return `${[all, ...(page?.notes ? [page.notes.trimEnd()] : [])].join('\n\n')}\n`;
 }
 
 /** What the first page asks, by the numbers that `answer` takes; the rest is counted. */
@@ -73,6 +78,7 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
   return [
     ...openWithDecision(session, made),
     ...missingSection(session, made.missing),
+    ...unverifiedSection(made.citations),
     ...howToGoOn(session, made),
     ...(results.length > 0
       ? ['## Read first', '', ...results.map((one) => link(session, one, '')), '']
@@ -82,6 +88,7 @@ function writeStanding(session: SessionView, made: SessionMade): string[] {
     '## In this folder',
     '',
     ...(made.folder.workItems > 0 ? ['- [Pending/](Pending/): the work items, a file each'] : []),
+    ...linkSources(made.citations),
     `- [The whole debate](${encodeURI(made.folder.contents)}): every document so far`,
     '',
     ...origin(session, made),

@@ -45,7 +45,7 @@ type UseRow = {
 };
 
 /** Where the sources of a project are cited, by the id that stands for each. */
-async function readUses(
+export async function readUses(
   tx: Transaction,
   projectId: string,
   sources: SourceSet,

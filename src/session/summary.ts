@@ -3,6 +3,7 @@ import type { Loss } from '../planning/types.ts';
 import { lastStage } from './advance.ts';
 import { type Chosen, tellChoice } from './choice-text.ts';
 import type { ExportedSession } from './export.ts';
+import type { CitationReport } from './export-sources.ts';
 import { describeMissing } from './missing-text.ts';
 import { nameOf, shortId } from './name-document.ts';
 import type { Outcome } from './outcome.ts';
@@ -78,6 +79,8 @@ export type RunResult = {
   readonly outcome: Outcome;
   /** Whether the run went on without documents that it should have. */
   readonly degraded: boolean;
+  /** How the documents of the pass cite; null where the project has no sources. */
+  readonly citations: CitationReport | null;
   readonly missing: readonly Loss[];
   /** The same in sentences. */
   readonly missingText: readonly string[];
@@ -91,7 +94,7 @@ export type RunResult = {
 export async function summarise(
   tx: Transaction,
   session: SessionView,
-  { documents, missing, outcome, counts }: Omit<ExportedSession, 'files'>,
+  { documents, missing, outcome, counts, citations }: Omit<ExportedSession, 'files'>,
 ): Promise<RunResult> {
   const usage = await readUsage(tx, session);
   return {
@@ -136,6 +139,7 @@ export async function summarise(
     answers: { model: usage.model, recording: usage.recording, offline: usage.offline },
     outcome,
     degraded: missing.length > 0,
+    citations,
     missing,
     missingText: describeMissing(session, missing),
     failures: await readFailures(tx, session),

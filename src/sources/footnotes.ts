@@ -58,6 +58,29 @@ ${rows.join('\n')}
 `;
 }
 
+/** A page taken apart again: its text, and what formatFootnotes has put at its end. */
+export function splitNotes(page: string): { readonly text: string; readonly notes: string } {
+  const at = Math.max(page.lastIndexOf('\n## Footnotes\n'), page.lastIndexOf('\n## References\n'));
+  return at === -1
+    ? { text: page, notes: '' }
+    : { text: page.slice(0, at).trimEnd(), notes: page.slice(at + 1) };
+}
+
+/** The text with links to a page of sources in place of its citations. */
+export function linkMarkers(text: string, find: FindSource, page: string): string {
+  const markers = findMarkers(text, findProse(text)).filter(({ ids }) =>
+    ids.every((id) => find(id) !== undefined),
+  );
+  return replaceSpans(
+    text,
+    markers.map(({ start, end, ids }) => ({
+      start,
+      end,
+      by: ids.map((id) => `[${id}](${page})`).join(' '),
+    })),
+  );
+}
+
 function withReferences(body: string, all: Iterable<Source>): string {
   const lines = [...all].map((source) => `- ${describeSource(source)}`);
   return lines.length === 0 ? body : `${body.trimEnd()}\n\n## References\n\n${lines.join('\n')}\n`;

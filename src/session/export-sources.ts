@@ -1,0 +1,169 @@
+import type { Transaction } from '../db/database.ts';
+import { constructPath } from '../documents/paths.ts';
+import { linkMarkers } from '../sources/footnotes.ts';
+import { readProjectSources } from '../sources/project-sources.ts';
+import type { Source } from '../sources/source.ts';
+import type { SourceSet } from '../sources/source-set.ts';
+import { countNoun } from '../text/count-noun.ts';
+import { safeCell, safeInline } from '../text/markdown-text.ts';
+import { makeInert } from '../text/safe-markdown.ts';
+import { type CitationRecord, describeFault } from './citation-record.ts';
+import type { DocumentRow, ExportedDocument } from './export.ts';
+import { nameOf } from './name-document.ts';
+import type { SessionView } from './read.ts';
+import { readUses, type SourceUse } from './source-info.ts';
+
+/** A document whose citations are wrong, although its writer was asked twice to mend them. */
+type UnverifiedDocument = {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string | null;
+  readonly faults: readonly string[];
+};
+
+/** How the documents of a pass cite the sources of their project. */
+export type CitationReport = {
+  readonly sources: readonly (Pick<Source, 'id' | 'title' | 'url'> & { readonly uses: number })[];
+  readonly statements: number;
+  readonly citedStatements: number;
+  /** The share of statements with a figure or quotation that cite; 1 where there are none. */
+  readonly coverage: number;
+  /** Sources that no current document cites. */
+  readonly orphans: readonly string[];
+  readonly unverified: readonly UnverifiedDocument[];
+};
+
+/** What an export needs to know of a project's sources. */
+export type SourceBook = {
+  readonly sources: SourceSet;
+  readonly uses: ReadonlyMap<string, readonly SourceUse[]>;
+};
+
+const PAGE = constructPath({ kind: 'general_resource', name: 'sources.md' });
+const DATA = constructPath({ kind: 'general_resource', name: 'sources.json' });
+
+export async function readSourceBook(tx: Transaction, projectId: string): Promise<SourceBook> {
+  const sources = await readProjectSources(tx, projectId);
+  return { sources, uses: sources.size > 0 ? await readUses(tx, projectId, sources) : new Map() };
+}
+
+/** Sums up what the audits of the pass found; null where nothing can be cited and nothing was. */
+export function reportCitations(
+  { iteration }: Pick<SessionView, 'iteration'>,
+  { sources, uses }: SourceBook,
+  rows: readonly DocumentRow[],
+  documents: readonly ExportedDocument[],
+): CitationReport | null {
+  const records = rows.filter((row) => row.iteration === iteration).flatMap(toAudited);
+  if (sources.size === 0 && records.length === 0) return null;
+  const add = (count: (record: CitationRecord) => number): number =>
+    records.reduce((sum, { record }) => sum + count(record), 0);
+  const statements = add((record) => record.statements);
+  const citedStatements = add((record) => record.citedStatements);
+  return {
+    sources: sources.standing.map(({ id, title, url }) => ({
+      id,
+      title,
+      ...(url !== undefined && { url }),
+      uses: uses.get(id)?.length ?? 0,
+    })),
+    statements,
+    citedStatements,
+    coverage: statements === 0 ? 1 : citedStatements / statements,
+    orphans: sources.standing.filter(({ id }) => !uses.has(id)).map(({ id }) => id),
+    unverified: records.flatMap(({ id, record: { faults } }) => {
+      const document = documents.find((one) => one.id === id);
+      if (!document || faults.length === 0) return [];
+      const name = nameOf({ ...document, lane: document.lane.ordinal });
+      return [{ id, name, path: document.path, faults: faults.map(describeFault) }];
+    }),
+  };
+}
+
+const toAudited = ({ id, citations }: DocumentRow) =>
+  citations === null ? [] : [{ id, record: citations }];
+
+/** The part of the readme on documents whose citations are wrong; empty where there is none. */
+export function unverifiedSection(report: CitationReport | null): string[] {
+  if (report === null || report.unverified.length === 0) return [];
+  const lines = report.unverified.map(({ name, path, faults }) => {
+    const title = path === null ? safeInline(name) : `[${safeInline(name)}](${encodeURI(path)})`;
+    return `- ${title}: ${safeInline(faults[0] ?? '')}${faults.length > 1 ? ` and ${faults.length - 1} more` : ''}`;
+  });
+  const claim =
+    '**The citations of these documents could not be verified, although their writers were asked twice.**';
+  return ['## Citations that are not verified', '', claim, '', ...lines, ''];
+}
+
+/** The line of the readme that leads to the sources; none where there are none. */
+export const linkSources = (report: CitationReport | null): string[] =>
+  report === null || report.sources.length === 0
+    ? []
+    : [
+        `- [Sources](${PAGE}): ${countNoun(report.sources.length, 'source')}, ` +
+          `${report.sources.length - report.orphans.length} of them cited, ` +
+          `${Math.round(report.coverage * 100)} % of ${countNoun(report.statements, 'statement')} covered`,
+      ];
+
+/**
+ * Adds the list of sources to the folder, and makes links to it of the citations in pages that code
+ * puts together; documents have footnotes of their own.
+ */
+export function addSources(
+  session: SessionView,
+  book: SourceBook,
+  documents: readonly ExportedDocument[],
+  files: Map<string, string>,
+): void {
+  const { sources } = book;
+  if (sources.size === 0) return;
+  for (const [path, text] of files) {
+    const above = pageAbove(session, path);
+    if (above !== null) files.set(path, linkMarkers(text, sources.find, `${above}${PAGE}`));
+  }
+  files.set(PAGE, makeInert(writePage(book, documents)));
+  files.set(DATA, `${JSON.stringify(sources.all, null, 2)}\n`);
+}
+
+/** The way from a page that code puts together to the folder's root; null for every other file. */
+function pageAbove({ id }: SessionView, path: string): string | null {
+  if (path === constructPath({ kind: 'project_readme' })) return '';
+  const isBelow =
+    path.startsWith('Pending/') ||
+    path === constructPath({ kind: 'contents', session: id.slice(-12) });
+  return isBelow ? '../' : null;
+}
+
+function writePage({ sources, uses }: SourceBook, documents: readonly ExportedDocument[]): string {
+  const rows = sources.standing.map(({ id, title, author, publisher, year, url, degraded }) => {
+    const by = [author, publisher, year].filter((part) => part !== undefined && part !== '');
+    const places = (uses.get(id) ?? []).map((use) => linkUse(use, documents));
+    const note = degraded === undefined ? '' : ` (not checked: ${safeCell(degraded)})`;
+    const address = url === undefined ? '' : `<${url.replace(/[\s<>|]/g, encodeURIComponent)}>`;
+    const cited = [...new Set(places)].join('; ');
+    return `| ${id} | ${safeCell(title)}${note} | ${safeCell(by.join(', '))} | ${address} | ${cited || 'nowhere'} |`;
+  });
+  const aliases = sources.all.flatMap(({ id, aliasOf }) =>
+    aliasOf === undefined ? [] : [`${id} is the same as ${aliasOf}.`],
+  );
+  return [
+    '# Sources',
+    '',
+    'What the documents cite by these ids. `dialectic sources show ID` shows the text of one.',
+    '',
+    '| id | title | by | address | cited in |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+    ...aliases,
+  ]
+    .join('\n')
+    .trimEnd()
+    .concat('\n');
+}
+
+function linkUse({ document, name, place }: SourceUse, documents: readonly ExportedDocument[]) {
+  const path = documents.find(({ id }) => id === document)?.path;
+  const text = safeCell(`${name} ${place}`);
+  return path ? `[${text}](../${encodeURI(path)})` : text;
+}
