@@ -25,7 +25,7 @@ export {
 export type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './api/replay-run.ts';
 export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';
-export type { Sources } from './api/sources.ts';
+export type { SourceFormat, Sources } from './api/sources.ts';
 export type { StartedRun } from './api/start-run.ts';
 export type { Choice, GoOnOptions, ResumeOptions } from './api/steer-run.ts';
 export type { GrantOptions, RefundOptions, Wallet, WalletOptions } from './api/wallet.ts';
@@ -61,6 +61,7 @@ export type { Question } from './session/questions.ts';
 export type { ReadDocument } from './session/read-document.ts';
 export type { SourceDetail, SourceInfo, SourceUse } from './session/source-info.ts';
 export type { RunResult } from './session/summary.ts';
+export type { Trace } from './session/trace-citation.ts';
 export { type Attention, type Candidate, chooseLevels } from './sources/attention.ts';
 export {
   auditCitations,

@@ -33,6 +33,7 @@ export const LONG_PAGES = [
   'docs/recipes.md',
   'docs/replay.md',
   'docs/retention.md',
+  'docs/sources.md',
   'docs/workers.md',
 ];
 /** Pages that install the program: their commands are those of the installed one. */

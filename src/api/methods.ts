@@ -92,6 +92,8 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   'sources.add': CALL,
   'sources.list': CALL,
   'sources.show': CALL,
+  'sources.export': CALL,
+  'sources.trace': CALL,
   'sources.merge': CALL,
   'sources.split': CALL,
   'wallet.balance': CALL,

@@ -2,12 +2,29 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { admitEarlierReferences } from '../session/admit-references.ts';
 import { findProject } from '../session/project.ts';
+import { readSession } from '../session/read.ts';
 import { listSources, type SourceDetail, type SourceInfo } from '../session/source-info.ts';
-import { admitSources, mergeSource, splitSource } from '../sources/project-sources.ts';
-import type { SourceDraft } from '../sources/source.ts';
+import { type Trace, traceCitation } from '../session/trace-citation.ts';
+import { exportBibtex } from '../sources/export-bibtex.ts';
+import { exportCsl } from '../sources/export-csl.ts';
+import {
+  admitSources,
+  mergeSource,
+  readProjectSources,
+  splitSource,
+} from '../sources/project-sources.ts';
+import type { Source, SourceDraft } from '../sources/source.ts';
 import type { Likeness, Registered } from '../sources/source-index.ts';
 import { type Plain, toPlain } from './plain.ts';
 import type { Store } from './store.ts';
+
+const FORMATS = {
+  'csl-json': (sources: readonly Source[]): string => exportCsl(sources),
+  bibtex: (sources: readonly Source[]): string => exportBibtex(sources),
+};
+
+/** A format of reference managers. */
+export type SourceFormat = keyof typeof FORMATS;
 
 /** What the documents of a project may cite; a project is named by its name or id. */
 export class Sources {
@@ -51,6 +68,21 @@ export class Sources {
       const there = sources.length === 0 ? 'it has none' : `it has S1 to S${sources.length}`;
       throw new DialecticError('not_found', `The project has no source ${wanted}; ${there}.`);
     });
+  }
+
+  /** The sources as a reference manager reads them. */
+  export(project: string, format: SourceFormat): Promise<string> {
+    return this.#in(project, async (tx, id) =>
+      FORMATS[format]((await readProjectSources(tx, id)).all),
+    );
+  }
+
+  /** From a line of a session's page, as in `decision:12`, to what its sources say. */
+  trace(session: string, place: string): Promise<Trace> {
+    const { database, tenantId } = this.#store;
+    return database.asTenant(tenantId, async (tx) =>
+      traceCitation(tx, await readSession(tx, session), place),
+    );
   }
 
   /** Makes a source an alias of another, whose id then stands for both. */

@@ -1,6 +1,7 @@
 import type { Plain } from '../api/plain.ts';
 import type { SourceDetail, SourceInfo } from '../session/source-info.ts';
 import type { RunResult } from '../session/summary.ts';
+import type { Trace, TracedCitation } from '../session/trace-citation.ts';
 import { countNoun } from '../text/count-noun.ts';
 
 type Info = Plain<SourceInfo>;
@@ -9,7 +10,7 @@ type Info = Plain<SourceInfo>;
 type Row = Pick<Info, 'id' | 'title'> & Partial<Pick<Info, 'url' | 'aliasOf'>>;
 
 /** Ids, titles and addresses in columns. */
-export function tabulateSources(sources: readonly Row[]): string[] {
+function tabulateSources(sources: readonly Row[]): string[] {
   const rows = sources.map(({ id, title, url, aliasOf }) => ({
     id,
     title: aliasOf === undefined ? shorten(title) : `the same as ${aliasOf}`,
@@ -89,5 +90,30 @@ export function describeSource(source: Plain<SourceDetail>): string[] {
       return `  ${name}  ${place}${alias}`;
     }),
     ...excerpts.flatMap((text, at) => ['', `${id}.e${at + 1}`, text]),
+  ];
+}
+
+const MOST_CARRIERS = 12;
+
+/** The lines of `sources trace`. */
+export function describeTrace({ name, line, text, citations, citedLines }: Trace): string[] {
+  if (citations.length === 0) {
+    const others = citedLines.length > 0 ? ` These lines do: ${citedLines.join(', ')}.` : '';
+    return [`Line ${line} of ${name} cites nothing.${others}`];
+  }
+  return [`${name}, line ${line}:`, `  ${text}`, ...citations.flatMap(describeCitation)];
+}
+
+function describeCitation({ id, title, url, passage, carriedBy }: TracedCitation): string[] {
+  const rest = carriedBy.length - MOST_CARRIERS;
+  return [
+    '',
+    `${id}  ${title}${url === undefined ? '' : `  ${url}`}`,
+    ...(passage === null
+      ? ['  Nothing was read of it.']
+      : [`  ${passage.excerpt}: ${passage.text}`]),
+    ...(carriedBy.length > 0 ? ['  carried by'] : []),
+    ...carriedBy.slice(0, MOST_CARRIERS).map((one) => `    ${one.name}, ${one.place}: ${one.text}`),
+    ...(rest > 0 ? [`    and ${rest} more: dialectic sources show ${id}`] : []),
   ];
 }

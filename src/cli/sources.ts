@@ -1,14 +1,15 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
+import type { SourceFormat } from '../api/sources.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Registered } from '../sources/source-index.ts';
 import { checkProject, describeChecks, readDays } from './check-sources.ts';
 import { gatherPlaces } from './gather-places.ts';
 import { withExample } from './help-text.ts';
 import { collect } from './new-run.ts';
-import { printResult } from './output.ts';
+import { printExactly, printResult } from './output.ts';
 import { findSession } from './sessions.ts';
-import { describeSource, describeSources } from './sources-text.ts';
+import { describeSource, describeSources, describeTrace } from './sources-text.ts';
 import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; project?: string; session?: string };
@@ -53,6 +54,7 @@ export function sourcesCommand(): Command {
   );
   addCheckVerb(verb);
   addAliasVerbs(verb);
+  addTraceVerbs(verb);
   return sources;
 }
 
@@ -66,6 +68,35 @@ function addCheckVerb(verb: (name: string, description: string) => Command): voi
         const scope = { wanted, ...readDays(options.olderThan) };
         const checks = await checkProject(dialectic.sources, id, scope);
         printResult(options.json === true, checks, describeChecks(checks));
+      }),
+    );
+}
+
+/** From a statement to its evidence, and from the project to a reference manager. */
+function addTraceVerbs(verb: (name: string, description: string) => Command): void {
+  withExample(
+    verb('trace', 'follow a line of a document to what its sources say')
+      .argument('<place>', 'a document as `dialectic show` takes it, a colon and the line')
+      .action((place: string, options: Options) =>
+        withDialectic(options.data, async (dialectic) => {
+          const { id } = await findSession(dialectic, options.session);
+          const trace = await dialectic.sources.trace(id, place);
+          printResult(options.json === true, trace, describeTrace(trace));
+        }),
+      ),
+    'dialectic sources trace decision:12',
+  );
+  verb('export', 'print the sources for a reference manager')
+    .addOption(
+      new Option('--format <format>', 'the format')
+        .choices(['csl-json', 'bibtex'])
+        .default('csl-json'),
+    )
+    .action((options: Options & { format: SourceFormat }) =>
+      inProject(options, async (dialectic, { id }) => {
+        const text = await dialectic.sources.export(id, options.format);
+        const { format } = options;
+        printExactly(options.json === true, { format, text }, [text.trimEnd()]);
       }),
     );
 }

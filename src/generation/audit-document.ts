@@ -69,7 +69,7 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
         .filter(({ code }) => isShown(code, cites))
         .map(({ code, text }) => ({ section, code, text })),
     ),
-    uses: texts.flatMap((text) => usesOf(text, sources)),
+    uses: onceEach(texts.flatMap((text) => usesOf(text, sources))),
   };
 }
 
@@ -97,6 +97,11 @@ function usesOf({ section, place, text }: PlacedText, sources: SourceSet): Docum
     .filter((id) => sources.find(id) !== undefined)
     .map((source) => ({ source, kind, place }));
 }
+
+/** A record may cite a source in several of its fields; its place is one. */
+const onceEach = (uses: readonly DocumentUse[]): DocumentUse[] => [
+  ...new Map(uses.map((use) => [`${use.source} ${use.place}`, use])).values(),
+];
 
 /** The content with every citation written as `[S1]`. */
 export const normaliseCitations = (

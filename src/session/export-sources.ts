@@ -137,33 +137,40 @@ function pageAbove({ id }: SessionView, path: string): string | null {
 function writePage({ sources, uses }: SourceBook, documents: readonly ExportedDocument[]): string {
   const rows = sources.standing.map(({ id, title, author, publisher, year, url, degraded }) => {
     const by = [author, publisher, year].filter((part) => part !== undefined && part !== '');
-    const places = (uses.get(id) ?? []).map((use) => linkUse(use, documents));
     const note = degraded === undefined ? '' : ` (not checked: ${safeCell(degraded)})`;
     const address = url === undefined ? '' : `<${url.replace(/[\s<>|]/g, encodeURIComponent)}>`;
-    const cited = [...new Set(places)].join('; ');
-    return `| ${id} | ${safeCell(title)}${note} | ${safeCell(by.join(', '))} | ${address} | ${cited || 'nowhere'} |`;
+    const cited = countNoun(uses.get(id)?.length ?? 0, 'place');
+    return `| ${id} | ${safeCell(title)}${note} | ${safeCell(by.join(', '))} | ${address} | ${cited} |`;
   });
   const aliases = sources.all.flatMap(({ id, aliasOf }) =>
-    aliasOf === undefined ? [] : [`${id} is the same as ${aliasOf}.`],
+    aliasOf === undefined ? [] : [`- ${id} is the same as ${aliasOf}.`],
   );
-  return [
+  const lines = [
     '# Sources',
     '',
-    'What the documents cite by these ids. `dialectic sources show ID` shows the text of one.',
+    'The documents cite by these ids. `dialectic sources show ID` shows the text of one.',
     '',
     '| id | title | by | address | cited in |',
     '|---|---|---|---|---|',
     ...rows,
-    '',
-    ...aliases,
-  ]
-    .join('\n')
-    .trimEnd()
-    .concat('\n');
+    ...(aliases.length > 0 ? ['', ...aliases] : []),
+    ...sources.standing.flatMap((source) => listUses(source, uses.get(source.id) ?? [], documents)),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
-function linkUse({ document, name, place }: SourceUse, documents: readonly ExportedDocument[]) {
-  const path = documents.find(({ id }) => id === document)?.path;
-  const text = safeCell(`${name} ${place}`);
-  return path ? `[${text}](../${encodeURI(path)})` : text;
+/** Who cites a source: a line for each document, with its sections. */
+function listUses(
+  { id, title }: Source,
+  uses: readonly SourceUse[],
+  documents: readonly ExportedDocument[],
+): string[] {
+  if (uses.length === 0) return [];
+  const lines = [...Map.groupBy(uses, ({ document }) => document)].map(([document, own]) => {
+    const path = documents.find((one) => one.id === document)?.path;
+    const name = safeInline(own[0]?.name ?? '');
+    const places = [...new Set(own.map(({ place }) => place))].map(safeInline).join(', ');
+    return `- ${path ? `[${name}](../${encodeURI(path)})` : name}: ${places}`;
+  });
+  return ['', `## ${id} ${safeInline(title)}`, '', ...lines];
 }

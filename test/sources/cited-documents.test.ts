@@ -1,13 +1,18 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { describeTrace } from '../../src/cli/sources-text.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { readRecordedRun } from '../../src/replay/read-recorded-run.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
+import { traceCitation } from '../../src/session/trace-citation.ts';
 import { findMarkers } from '../../src/sources/markers.ts';
 import { findProse } from '../../src/sources/prose-spans.ts';
 import type { Answer } from '../generation/scripted-server.ts';
-import { GOOD_CHECKLIST, type Outcome, playWorkPlan } from '../generation/work-plan.ts';
-import { newTenant, openTestStore } from '../stores.ts';
+import { GOOD_CHECKLIST, GOOD_FRAME, type Outcome, playWorkPlan } from '../generation/work-plan.ts';
+import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 
 const SOURCES = [
   {
@@ -27,8 +32,14 @@ beforeAll(async () => {
 });
 
 const answer = (more: object): Answer => ({ text: JSON.stringify({ ...GOOD_CHECKLIST, ...more }) });
-const play = (answers: readonly Answer[], sources = SOURCES) =>
-  playWorkPlan(place, answers, { sources });
+const FRAME = {
+  ...GOOD_FRAME,
+  system_materials: 'Bread sells best in the morning, 1,200 loaves a week in all [S1].',
+};
+const play = (answers: readonly Answer[], sources = SOURCES) => {
+  const frame = [{ text: JSON.stringify(sources.length > 0 ? FRAME : GOOD_FRAME) }];
+  return playWorkPlan(place, answers, { sources, frame });
+};
 const read = ({ sessionId }: Outcome) =>
   place.database.asTenant(place.tenantId, async (tx) =>
     exportSession(tx, await readSession(tx, sessionId)),
@@ -68,15 +79,17 @@ describe('a document that cites its sources', () => {
     const { files, citations } = await read(outcome);
     expect(citations).toMatchObject({
       sources: [
-        { id: 'S1', uses: 1 },
+        { id: 'S1', uses: 2 },
         { id: 'S2', uses: 1 },
       ],
       orphans: [],
       unverified: [],
     });
-    expect(files.get('general_resource/sources.md')).toMatch(
-      /^\| S1 \| Bread in numbers \| Bakers, 2024 \| <https:\/\/example.org\/bread> \| \[work\/checklist@1 summary\]\(\.\.\/session_/m,
+    const page = files.get('general_resource/sources.md');
+    expect(page).toContain(
+      '| S1 | Bread in numbers | Bakers, 2024 | <https://example.org/bread> | 2 places |',
     );
+    expect(page).toMatch(/^- \[work\/checklist@1\]\(\.\.\/session_\S+\): summary$/m);
     expect(files.get('project_readme.md')).toContain(
       '- [Sources](general_resource/sources.md): 2 sources, 2 of them cited',
     );
@@ -85,6 +98,67 @@ describe('a document that cites its sources', () => {
       expect(findMarkers(text, findProse(text)), path).toEqual([]);
     }
   });
+});
+
+test('a replay of the run has the same sources', async () => {
+  const { files } = await read(await play([answer({ summary: CITED })]));
+  const folder = await temporaryFolder();
+  for (const [path, text] of files) {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const recorded = await readRecordedRun(folder);
+  expect(recorded.resources).toEqual([]);
+  expect(recorded.sources).toEqual(SOURCES);
+});
+
+test('a line of a document leads to what its sources say, through the documents before it', async () => {
+  const outcome = await play([answer({ summary: CITED })]);
+  const line =
+    pageOf(outcome)
+      .split('\n')
+      .findIndex((one) => one.startsWith('It sells')) + 1;
+  const trace = (wanted: string) =>
+    place.database.asTenant(place.tenantId, async (tx) =>
+      traceCitation(tx, await readSession(tx, outcome.sessionId), wanted),
+    );
+  const traced = await trace(`checklist:${line}`);
+  expect(traced).toMatchObject({ name: 'work/checklist@1', line });
+  expect(traced.citations).toEqual([
+    {
+      id: 'S1',
+      title: 'Bread in numbers',
+      url: 'https://example.org/bread',
+      passage: {
+        excerpt: 'S1.e1',
+        text: 'The bakery sells 1,200 loaves a week.',
+        likeness: 1,
+      },
+      carriedBy: [
+        expect.objectContaining({
+          name: 'work/frame@1',
+          steps: 1,
+          place: 'system_materials',
+          text: FRAME.system_materials,
+        }),
+      ],
+    },
+    {
+      id: 'S2',
+      title: 'Rent',
+      passage: expect.objectContaining({ text: 'Rent is 900 euros.' }),
+      carriedBy: [],
+    },
+  ]);
+  expect(describeTrace(traced)).toContain(
+    '    work/frame@1, system_materials: ' + FRAME.system_materials,
+  );
+  const silent = await trace('checklist:2');
+  expect(describeTrace(silent)).toEqual([
+    `Line 2 of work/checklist@1 cites nothing. These lines do: ${line}.`,
+  ]);
+  await expect(trace('checklist:9999')).rejects.toThrow('There is no line 9999');
+  await expect(trace('checklist')).rejects.toThrow('checklist is no such place');
 });
 
 test('a wrong citation goes back to its writer, for its section alone', async () => {
