@@ -59,7 +59,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'db',
     'transport',
   ],
-  replay: ['catalogue', 'recipe', 'models', 'documents', 'session', 'db'],
+  replay: ['catalogue', 'recipe', 'models', 'documents', 'sources', 'session', 'db'],
   eval: ['documents', 'generation', 'jobs', 'models'],
 };
 /** The faces may import every room but each other. */

@@ -1,15 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { z } from 'zod';
 import { findRecipe } from '../catalogue/recipe-folders.ts';
 import { nameAuthors } from '../documents/authors.ts';
 import { constructPath, deconstructPath } from '../documents/paths.ts';
+import { messageOf } from '../errors/errors.ts';
 import type { Recording } from '../models/recorded/recording.ts';
 import { explain, readTextFile, readTextFolder } from '../platform/folders.ts';
 import { configureProcess } from '../recipe/configure-process.ts';
 import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
+import { SOURCES_DATA, SOURCES_PAGE } from '../session/export-sources.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
+import type { SourceDraft } from '../sources/source.ts';
 import { findStop } from './find-stop.ts';
 import { readAnswers } from './read-answers.ts';
 import { invalidRecording, parseSettings, type RecordedSettings } from './settings.ts';
@@ -23,6 +27,8 @@ export type RecordedRun = {
   readonly settings: RecordedSettings;
   readonly brief: string;
   readonly resources: readonly NewResource[];
+  /** What its documents could cite, in the order of the ids. */
+  readonly sources: readonly SourceDraft[];
   /** The stages that it went through. */
   readonly stages: ReadonlySet<string>;
   /** Those of its last pass. */
@@ -62,17 +68,46 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
     return [authors.findIndex((one) => one.model === model && one.copy === copy) + 1];
   };
   const isOwn = paths.includes(`${recipe}/process.yaml`);
-  const resources = paths.filter((path) => path.startsWith('general_resource/'));
+  const resources = paths
+    .filter((path) => path.startsWith('general_resource/'))
+    .filter((path) => path !== SOURCES_PAGE && path !== SOURCES_DATA);
   return {
     settings,
     brief: await read(constructPath({ kind: 'user_prompt', name: settings.project.name })),
     resources: await Promise.all(resources.map(async (path) => toResource(path, await read(path)))),
+    sources: paths.includes(SOURCES_DATA) ? readSources(folder, await read(SOURCES_DATA)) : [],
     stages: new Set(answers.flatMap((path) => stageOf(path))),
     lastStages: new Set(answers.flatMap((path) => stageOf(path, settings.session.iteration))),
     lastWriters: (stage) => new Set(answers.flatMap((path) => laneOf(path, stage))),
     recording: readAnswers(folder, texts, models),
     recipe: isOwn ? await readTextFolder(join(folder, recipe)) : null,
   };
+}
+
+const SOURCES = z.array(
+  z
+    .object({
+      title: z.string(),
+      url: z.string().optional(),
+      doi: z.string().optional(),
+      isbn: z.string().optional(),
+      author: z.string().optional(),
+      publisher: z.string().optional(),
+      year: z.number().optional(),
+      excerpts: z.array(z.string()),
+      degraded: z.string().optional(),
+    })
+    .readonly(),
+);
+
+/** The sources of the run; what stands for itself alone says so anew. */
+function readSources(folder: string, text: string): SourceDraft[] {
+  try {
+    return SOURCES.parse(JSON.parse(text)) as SourceDraft[];
+  } catch (cause) {
+    const why = messageOf(cause).slice(0, 200);
+    throw invalidRecording(folder, `its ${SOURCES_DATA} holds no list of sources. ${why}`);
+  }
 }
 
 /** Links are not followed; reading one that is named is refused. */
@@ -104,7 +139,7 @@ export async function planReplay(
   recorded: RecordedRun,
   recipe: string | undefined,
 ): Promise<NewRun> {
-  const { settings, brief, resources } = recorded;
+  const { settings, brief, resources, sources } = recorded;
   const { project, session, run, models, feedback } = settings;
   const own = recipe === undefined ? recorded.recipe : null;
   const process = own ? loadProcess(own) : await configureRecipe(recorded, recipe);
@@ -115,6 +150,7 @@ export async function planReplay(
     overlay: session.overlay,
     brief,
     resources,
+    sources,
     process,
     models: models.map(({ model }) => asRecorded(model)),
     // A run that people steered rests where they did, and is steered by what they said.

@@ -39,8 +39,9 @@ export type SourceBook = {
   readonly uses: ReadonlyMap<string, readonly SourceUse[]>;
 };
 
-const PAGE = constructPath({ kind: 'general_resource', name: 'sources.md' });
-const DATA = constructPath({ kind: 'general_resource', name: 'sources.json' });
+/** The list of sources in a folder, and the sources themselves. */
+export const SOURCES_PAGE = constructPath({ kind: 'general_resource', name: 'sources.md' });
+export const SOURCES_DATA = constructPath({ kind: 'general_resource', name: 'sources.json' });
 
 export async function readSourceBook(tx: Transaction, projectId: string): Promise<SourceBook> {
   const sources = await readProjectSources(tx, projectId);
@@ -100,7 +101,7 @@ export const linkSources = (report: CitationReport | null): string[] =>
   report === null || report.sources.length === 0
     ? []
     : [
-        `- [Sources](${PAGE}): ${countNoun(report.sources.length, 'source')}, ` +
+        `- [Sources](${SOURCES_PAGE}): ${countNoun(report.sources.length, 'source')}, ` +
           `${report.sources.length - report.orphans.length} of them cited, ` +
           `${Math.round(report.coverage * 100)} % of ${countNoun(report.statements, 'statement')} covered`,
       ];
@@ -119,10 +120,10 @@ export function addSources(
   if (sources.size === 0) return;
   for (const [path, text] of files) {
     const above = pageAbove(session, path);
-    if (above !== null) files.set(path, linkMarkers(text, sources.find, `${above}${PAGE}`));
+    if (above !== null) files.set(path, linkMarkers(text, sources.find, `${above}${SOURCES_PAGE}`));
   }
-  files.set(PAGE, makeInert(writePage(book, documents)));
-  files.set(DATA, `${JSON.stringify(sources.all, null, 2)}\n`);
+  files.set(SOURCES_PAGE, makeInert(writePage(book, documents)));
+  files.set(SOURCES_DATA, `${JSON.stringify(sources.all, null, 2)}\n`);
 }
 
 /** The way from a page that code puts together to the folder's root; null for every other file. */
