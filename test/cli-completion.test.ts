@@ -39,6 +39,8 @@ const LINES: readonly (readonly [string, readonly string[]])[] = [
   ['dialectic run -m offline/s', ['offline/skeptic', 'offline/steward']],
   ['dialectic run --domain pub', ['public-policy']],
   ['dialectic run -m openai/gpt-5 bri', ['brief.md']],
+  ['dialectic run --source bri', ['brief.md']],
+  ['dialectic sources add bri', ['brief.md']],
   ['dialectic feedback para', ['paralysis']],
   ['dialectic completion ', ['bash', 'zsh', 'fish']],
   ['dialectic keys set anth', ['anthropic']],

@@ -76,7 +76,7 @@ function addCheckVerb(verb: (name: string, description: string) => Command): voi
 function addTraceVerbs(verb: (name: string, description: string) => Command): void {
   withExample(
     verb('trace', 'follow a line of a document to what its sources say')
-      .argument('<place>', 'a document as `dialectic show` takes it, a colon and the line')
+      .argument('<line>', 'a document as `dialectic show` takes it, a colon and the line')
       .action((place: string, options: Options) =>
         withDialectic(options.data, async (dialectic) => {
           const { id } = await findSession(dialectic, options.session);

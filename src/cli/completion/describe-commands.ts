@@ -54,6 +54,7 @@ const BY_NAME: Readonly<Record<string, Offer>> = {
   file: 'files',
   folder: 'directories',
   model: 'models',
+  place: 'files',
   provider: 'providers',
   recipe: 'recipes',
   session: 'sessions',
