@@ -11,6 +11,7 @@ import {
   admitSources,
   mergeSource,
   readProjectSources,
+  SAME_TEXT,
   splitSource,
 } from '../sources/project-sources.ts';
 import type { Source, SourceDraft } from '../sources/source.ts';
@@ -34,11 +35,14 @@ export class Sources {
     this.#store = store;
   }
 
-  /** Adds sources in their order; one that the project has keeps its id and gets what is new. */
+  /**
+   * Adds sources in their order; one that the project has keeps its id and gets what is new. One with
+   * the same text as another becomes an alias of it, or from the likeness that is given on.
+   */
   add(
     project: string,
     drafts: readonly SourceDraft[],
-    likeness: Likeness = {},
+    likeness: Likeness = SAME_TEXT,
   ): Promise<readonly Registered[]> {
     return this.#in(project, (tx, id) =>
       admitSources(

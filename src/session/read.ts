@@ -156,7 +156,8 @@ export function toFacts(session: SessionView, { project, resources: rows }: Fact
   const resources: Partial<Record<ResourceKind, string>> = {};
   for (const { kind, name, body, source } of rows) {
     // Prompts show the text of a source once, under its id.
-    const text = source === null ? body : `${name} stands in \`<source id="S${source}">\`.`;
+    const text =
+      source === null ? body : `${name} is source S${source}; it stands with the sources.`;
     resources[kind] = Object.hasOwn(resources, kind) ? `${resources[kind]}\n\n${text}` : text;
   }
   const domain = project.domain ?? '';

@@ -7,7 +7,7 @@ import { firstStage } from '../recipe/edges.ts';
 import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
-import { admitSources } from '../sources/project-sources.ts';
+import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
 import type { SourceDraft } from '../sources/source.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
 import { placeRun, saveProject } from './project.ts';
@@ -54,7 +54,7 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
   const projectId = run.projectId ?? (await saveProject(tx, run));
   await (run.projectId === null ? admitReferences : admitEarlierReferences)(tx, projectId);
   const given = (run.sources ?? []).map((draft) => ({ draft, origin: 'given' as const }));
-  await admitSources(tx, projectId, given);
+  await admitSources(tx, projectId, given, SAME_TEXT);
   const recipeHash = await saveRecipe(tx, run.process);
   const sessionId = await createSession(tx, {
     maxRunning: run.maxRunning ?? null,

@@ -16,6 +16,9 @@ export type NewSource = {
   readonly found?: readonly [step: number, lane: number, index: number];
 };
 
+/** What people give twice under two names is one source. */
+export const SAME_TEXT: Likeness = { mergeAt: 1 };
+
 type Row = {
   key: string;
   title: string;

@@ -22,20 +22,27 @@ const start = (name: string, more: object = {}) =>
   dialectic.start({ brief: 'Bake bread.', name, models: ['offline/builder'], ...more });
 
 test('sources that are given with a run come behind its reference documents', async () => {
-  const { project } = await start('bakery', {
+  const { project, session } = await start('bakery', {
     resources: [{ kind: 'reference_documents', name: 'rent.txt', text: 'Rent is 900 euros.' }],
-    sources: [{ title: 'Prices', excerpts: ['Flour costs 1.20 euros.'] }],
+    sources: [
+      { title: 'Prices', excerpts: ['Flour costs 1.20 euros.'] },
+      { title: 'The same', excerpts: ['Rent is 900 euros.'] },
+    ],
   });
+  const files = Object.entries(await dialectic.files(session));
+  const seed = files.find(([path]) => path.endsWith('seed_prompt.md'))?.[1];
+  expect(seed).toContain('rent.txt is source S1; it stands with the sources.');
   expect(await dialectic.sources.list(project)).toMatchObject([
     { id: 'S1', title: 'rent.txt', origin: 'reference_documents', characters: 18, uses: 0 },
     { id: 'S2', title: 'Prices', origin: 'given', aliases: [] },
+    { id: 'S3', title: 'The same', aliasOf: 'S1' },
   ]);
   expect(await dialectic.sources.show(project, 's1')).toMatchObject({
     excerpts: ['Rent is 900 euros.'],
     citedBy: [],
   });
   await expect(dialectic.sources.show(project, 'S9')).rejects.toThrow(
-    'The project has no source S9; it has S1 to S2.',
+    'The project has no source S9; it has S1 to S3.',
   );
 });
 
