@@ -94,7 +94,9 @@ export async function sampleRow(
         from pg_constraint k, unnest(k.conkey, k.confkey) as pair (own, other)
         join pg_attribute f on f.attnum = pair.other
         where k.conrelid = c.oid and k.contype = 'f' and f.attrelid = k.confrelid
-          and pair.own = a.attnum and a.attname <> 'tenant_id' limit 1) as references
+          and pair.own = a.attnum and a.attname <> 'tenant_id'
+        -- Keys into the table itself last: their row may not be there yet.
+        order by k.confrelid = c.oid, k.conname limit 1) as references
      from pg_attribute a join pg_class c on c.oid = a.attrelid
      where c.relname = $1 and c.relnamespace = 'public'::regnamespace and a.attnum > 0
        and not a.attisdropped`,
