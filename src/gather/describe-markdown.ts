@@ -13,29 +13,40 @@ export type Description = {
 const MOST_FRONT_MATTER = 64_000;
 const MOST_TITLE = 300;
 
-/** What the front matter of a Markdown text says; its first heading is the title where none is given. */
-export function describeMarkdown(text: string): Description {
+/** The fields of front matter that a description is made of. */
+const DESCRIBING = ['title', 'author', 'authors', 'publisher', 'year', 'date', 'published'];
+
+/**
+ * A Markdown text and what its front matter says of it; its first heading is the title where none is
+ * given. Front matter that says nothing else is no part of the text: nobody should cite it.
+ */
+export function describeMarkdown(text: string): { text: string; about: Description } {
   const { fields, body } = splitFrontMatter(text);
   const title = asLine(fields.title) ?? firstHeading(body);
   const author = asNames(fields.author ?? fields.authors);
   const publisher = asLine(fields.publisher);
   const year = asYear(fields.year ?? fields.date ?? fields.published);
-  return {
+  const about = {
     ...(title !== undefined && { title }),
     ...(author !== undefined && { author }),
     ...(publisher !== undefined && { publisher }),
     ...(year !== undefined && { year }),
   };
+  const saysMore = Object.keys(fields).some((field) => !DESCRIBING.includes(field));
+  return { text: saysMore ? text : body, about };
 }
+
+const END_OF_FRONT_MATTER = /\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 
 function splitFrontMatter(text: string): { fields: Record<string, unknown>; body: string } {
   const none = { fields: {}, body: text };
   if (!/^---\r?\n/.test(text)) return none;
-  const end = text.slice(0, MOST_FRONT_MATTER).search(/\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/);
-  if (end === -1) return none;
+  const end = END_OF_FRONT_MATTER.exec(text.slice(0, MOST_FRONT_MATTER));
+  if (end === null) return none;
   try {
-    const fields: unknown = parse(text.slice(text.indexOf('\n') + 1, end), { logLevel: 'silent' });
-    return { fields: isRecord(fields) ? fields : {}, body: text.slice(end) };
+    const head = text.slice(text.indexOf('\n') + 1, end.index);
+    const fields: unknown = parse(head, { logLevel: 'silent' });
+    return isRecord(fields) ? { fields, body: text.slice(end.index + end[0].length) } : none;
   } catch {
     // Two rules with prose between them are no front matter; the text is taken as it is.
     return none;

@@ -45,7 +45,7 @@ async function extract(content: Content, extractor: Extractor): Promise<Extracte
     throw new Unreadable('is an old or protected Office file; save it as DOCX without a password');
   }
   const text = decodeText(bytes, place, charset);
-  return { text, about: mediaType === 'text/markdown' ? describeMarkdown(text) : {} };
+  return mediaType === 'text/markdown' ? describeMarkdown(text) : { text, about: {} };
 }
 
 const nameOf = (place: string): string => basename(place, extname(place)) || place;

@@ -48,10 +48,13 @@ describe('gathering files', () => {
     const folder = await folderOf({
       'one.md': '---\ntitle: Bread\nauthors: [Ada, {name: Bo}]\ndate: 2021-03-04\n---\n# Other\n',
       'rules.md': '---\nnot: [closed\n---\n## Second\n\n```\n# code\n```\n# First\n',
+      'says-more.md': '---\ntitle: Rye\nloaves: 40\n---\nIt is dark.\n',
     });
     const { sources } = await gatherSources([folder]);
     expect(sources[0]?.draft).toMatchObject({ title: 'Bread', author: 'Ada, Bo', year: 2021 });
+    expect(sources[0]?.draft.excerpts).toEqual(['# Other\n']);
     expect(sources[1]?.draft.title).toBe('First');
+    expect(sources[2]?.draft.excerpts[0]).toContain('loaves: 40');
   });
 
   test('refuses by name what is no text, empty, too large or not there, and takes the rest', async () => {
