@@ -12,7 +12,9 @@ const MOST_THINGS = 2 ** 20;
  * from what saves most and then changed wherever that makes it smaller.
  */
 export function shrinkTree(given: readonly Order[], sizes: Sizes): readonly Order[] {
-  let orders = growTree(given, sizes);
+  const grown = growTree(given, sizes);
+  // What saves most at first may keep others from sharing more.
+  let orders = treeSize(grown, sizes) <= treeSize(given, sizes) ? grown : given;
   let size = treeSize(orders, sizes);
   const pairs = given.flatMap((one, i) =>
     given.flatMap((other, j) => (i !== j && shareSome(one, other) ? [[i, j] as const] : [])),
