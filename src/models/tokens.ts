@@ -9,6 +9,8 @@ export type TokenCounter = {
   countPlain(text: string): number;
   /** System instruction and messages with what each message costs in framing. */
   countRequest(request: ModelRequest): number;
+  /** How many characters were tokenised so far; a text that is known is not tokenised again. */
+  readonly tokenised: number;
 };
 
 /**
@@ -43,8 +45,14 @@ export function loadTokenCounter(): Promise<TokenCounter> {
 }
 
 /** Counts with the given tokenizer, each text once. */
-export function createTokenCounter(countPlain: (text: string) => number): TokenCounter {
+export function createTokenCounter(tokenise: (text: string) => number): TokenCounter {
   const cache = new Map<string, number>();
+  let tokenised = 0;
+
+  function countPlain(text: string): number {
+    tokenised += text.length;
+    return tokenise(text);
+  }
 
   function countCached(text: string): number {
     if (text.length < SLICE) return countPlain(text);
@@ -64,6 +72,9 @@ export function createTokenCounter(countPlain: (text: string) => number): TokenC
   const count = (model: string, text: string): number =>
     Math.ceil(countCached(text) * safetyOf(model));
   return {
+    get tokenised() {
+      return tokenised;
+    },
     count,
     countPlain: countCached,
     countRequest: ({ model, system, messages }) =>
