@@ -66,6 +66,23 @@ const faultsOf = (content: object, sources: SourceSet | undefined = sourcesOf())
   describeDefects(auditDocument(assembly(sources), content)!).map(({ message }) => message);
 
 describe('the audit of a document', () => {
+  test('compares evidence with the source that it names', () => {
+    const evidence = [
+      { source: 'S1', excerpt: 'The bakery sells 1,200 loaves a week.' },
+      { source: '[S2]', excerpt: 'Rent is 800 euros' },
+      { source: 'S9', excerpt: 'Anything.' },
+    ];
+    const content = { findings: [{ id: 'F1', statement: 'Bread is sold.', evidence }] };
+    const { defects, cited, uses, orphans } = auditDocument(assembly(sourcesOf()), content)!;
+    expect(defects).toEqual([
+      { section: 'findings', code: 'quote_not_in_source', text: 'Rent is 800 euros' },
+      { section: 'findings', code: 'unknown_source', text: 'S9' },
+    ]);
+    expect(cited.toSorted()).toEqual(['S1', 'S2']);
+    expect(uses).toContainEqual({ source: 'S1', kind: 'finding', place: 'findings/F1' });
+    expect(orphans).toEqual([]);
+  });
+
   test('tells what is cited where, and what is not', () => {
     const content = {
       summary: 'It sells 1,200 loaves a week [S1.e1]. Rent is 900 euros.',

@@ -1,11 +1,16 @@
 import { describeDocument, requireContract } from '../recipe/contract.ts';
-import { type CitationDefect, createAuditor } from '../sources/audit-citations.ts';
+import {
+  type CitationDefect,
+  createAuditor,
+  createQuoteCheck,
+} from '../sources/audit-citations.ts';
 import { findMarkers, normaliseMarkers, settleMarkers } from '../sources/markers.ts';
 import { findProse } from '../sources/prose-spans.ts';
 import type { Citation } from '../sources/source.ts';
 import { SourceSet } from '../sources/source-set.ts';
 import type { Assembly } from './assemble-request.ts';
 import { findTexts, mapTexts, type PlacedText } from './document-texts.ts';
+import { auditEvidence, findEvidence, sourceOfEvidence } from './find-evidence.ts';
 import type { JsonRecord } from './json-reader.ts';
 
 /** A citation that is wrong, or a statement that lacks one. */
@@ -52,7 +57,15 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
   const citedStatements = add(counted.map((one) => one.citedStatements));
   const coverage = statements === 0 ? 1 : citedStatements / statements;
   const wanted = contract['x-coverage'] ?? 0;
-  const cited = [...new Set(audited.flatMap((one) => one.cited))];
+  const evidence = sources.size > 0 ? [...findEvidence(content)] : [];
+  const isQuoted = createQuoteCheck(sources.find);
+  const rests = evidence.flatMap((one) => {
+    const source = sourceOfEvidence(one, sources)?.id;
+    return source ? [{ source, kind: kindOf(one), place: one.place }] : [];
+  });
+  const cited = [
+    ...new Set([...audited.flatMap((one) => one.cited), ...rests.map(({ source }) => source)]),
+  ];
   const standingOf = (id: string): string => sources.find(id)?.aliasOf ?? id;
   const used = new Set(cited.map(standingOf));
   const isShown = (code: string, cites: boolean): boolean =>
@@ -64,12 +77,15 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
     wanted,
     cited,
     orphans: standing.filter((id) => !used.has(id)),
-    defects: audited.flatMap(({ section, defects, cites }) =>
-      defects
-        .filter(({ code }) => isShown(code, cites))
-        .map(({ code, text }) => ({ section, code, text })),
-    ),
-    uses: onceEach(texts.flatMap((text) => usesOf(text, sources))),
+    defects: [
+      ...audited.flatMap(({ section, defects, cites }) =>
+        defects
+          .filter(({ code }) => isShown(code, cites))
+          .map(({ code, text }) => ({ section, code, text })),
+      ),
+      ...evidence.flatMap((one) => auditEvidence(one, sources, isQuoted)),
+    ],
+    uses: onceEach([...texts.flatMap((text) => usesOf(text, sources)), ...rests]),
   };
 }
 
@@ -92,11 +108,14 @@ const KINDS: Readonly<Record<string, Citation['kind']>> = {
 function usesOf({ section, place, text }: PlacedText, sources: SourceSet): DocumentUse[] {
   if (!text.includes('[S')) return [];
   const ids = new Set(findMarkers(text, findProse(text)).flatMap((marker) => marker.ids));
-  const kind = place === section ? 'section' : (KINDS[section] ?? 'section');
+  const kind = kindOf({ section, place });
   return [...ids]
     .filter((id) => sources.find(id) !== undefined)
     .map((source) => ({ source, kind, place }));
 }
+
+const kindOf = ({ section, place }: Pick<PlacedText, 'section' | 'place'>): Citation['kind'] =>
+  place === section ? 'section' : (KINDS[section] ?? 'section');
 
 /** A record may cite a source in several of its fields; its place is one. */
 const onceEach = (uses: readonly DocumentUse[]): DocumentUse[] => [

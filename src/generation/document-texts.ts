@@ -30,7 +30,7 @@ function* textsOf(
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       const isOuter = at.place === at.section;
-      const place = isOuter ? `${at.section}/${nameRecord(item) ?? index + 1}` : at.place;
+      const place = isOuter ? namePlace(at.section, item, index) : at.place;
       yield* textsOf(node.items ?? {}, item, { ...at, place, cites });
     }
   } else if (isRecord(value)) {
@@ -39,6 +39,10 @@ function* textsOf(
     }
   }
 }
+
+/** The place of an item of a section. */
+export const namePlace = (section: string, item: unknown, index: number): string =>
+  `${section}/${nameRecord(item) ?? index + 1}`;
 
 const nameRecord = (item: unknown): string | undefined =>
   isRecord(item) && typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : undefined;

@@ -67,6 +67,12 @@ export function createAuditor(
   return (text) => audit(text, find, known, sources, addresses);
 }
 
+/** Tells whether a source has these words; one of which nothing was read may have any. */
+export function createQuoteCheck(find: FindSource): (id: string, quote: string) => boolean {
+  const sources = new SourceTexts(find);
+  return (id, quote) => sources.haveWords([id], quote);
+}
+
 function audit(
   text: string,
   find: FindSource,
@@ -140,13 +146,10 @@ class SourceTexts {
   /** What a statement says and none of the sources that it cites does. */
   compare(text: string, { ids, quotes, numbers, ...span }: Claim): Found[] {
     if (ids.length === 0) return [{ ...span, code: 'uncited_statement' }];
-    const texts = ids.map((id) => this.#read(id)).filter((one) => one !== null);
-    // Where nothing was read of a source, nothing can be missed in it.
+    const texts = this.#readAll(ids);
     if (texts.every(({ words }) => words === '')) return [];
-    const isQuoted = (quote: Span): boolean =>
-      partsOf(text.slice(quote.start + 1, quote.end - 1)).every((part) =>
-        texts.some(({ words }) => words.includes(part)),
-      );
+    const isQuoted = ({ start, end }: Span): boolean =>
+      this.haveWords(ids, text.slice(start + 1, end - 1));
     const isSaid = (number: Span): boolean => {
       const value = toNumber(text.slice(number.start, number.end));
       return texts.some((one) => one.numbers.has(value));
@@ -159,6 +162,17 @@ class SourceTexts {
         .filter((number) => !isSaid(number))
         .map((number) => ({ ...number, code: 'number_not_in_source' as const })),
     ];
+  }
+
+  /** Whether the words stand in one of the sources; in one of which nothing was read they may. */
+  haveWords(ids: readonly string[], quote: string): boolean {
+    const texts = this.#readAll(ids);
+    if (texts.every(({ words }) => words === '')) return true;
+    return partsOf(quote).every((part) => texts.some(({ words }) => words.includes(part)));
+  }
+
+  #readAll(ids: readonly string[]) {
+    return ids.map((id) => this.#read(id)).filter((one) => one !== null);
   }
 
   #read(id: string) {
