@@ -15,7 +15,7 @@ const config = { providers: {}, models: {} };
 let database: Database;
 let tenantId: string;
 beforeAll(async () => {
-  database = await openTestStore('embedded');
+  database = await openTestStore('server');
   ({ tenantId } = await newTenant(database));
 });
 

@@ -5,7 +5,7 @@ import { findBreaches, MAX_ATTEMPTS, type Place, playAttack } from './hostile-ru
 
 let place: Place;
 beforeAll(async () => {
-  const database = await openTestStore('embedded');
+  const database = await openTestStore('server');
   place = { database, tenantId: (await newTenant(database)).tenantId };
 });
 
