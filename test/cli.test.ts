@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { readTextFolder } from '../src/platform/folders.ts';
 import { textsOf } from './replay/record.ts';
 import { dialecticOnServer, OFFLINE, runDialectic, spawnDialectic } from './run-dialectic.ts';
-import { emptyDirectory, temporaryFolder } from './stores.ts';
+import { temporaryFolder } from './stores.ts';
 
 const dialectic = (...parameters: string[]) => runDialectic(parameters);
 
@@ -38,22 +38,11 @@ test('demo replays the recorded debate and says what to open first', async () =>
 
 test('run, list, show, choose and export go together', async () => {
   const folder = await temporaryFolder();
-  const data = await emptyDirectory();
+  const dialectic = await dialecticOnServer();
   const brief = join(folder, 'brief.md');
   await writeFile(brief, 'Should the library open on Sundays? Two staff, 9,000 euros a year.');
   const out = join(folder, 'out');
-  const run = await dialectic(
-    'run',
-    brief,
-    '-p',
-    'decision-memo',
-    ...OFFLINE,
-    '--data',
-    data,
-    '-o',
-    out,
-    '--json',
-  );
+  const run = await dialectic('run', brief, '-p', 'decision-memo', ...OFFLINE, '-o', out, '--json');
   expect(run.code, run.stderr).toBe(0);
   const result = JSON.parse(run.stdout);
   const counts = { calls: 10, documentCount: 8 };
@@ -68,30 +57,30 @@ test('run, list, show, choose and export go together', async () => {
     expect(JSON.parse(await readFile(dataPath, 'utf8'))).toBeTypeOf('object');
   }
   expect(result).toMatchObject({ chosen: { by: 'ballots' }, vote: { cast: 2, read: 2 } });
-  const shown = await dialectic('show', '--data', data);
+  const shown = await dialectic('show');
   expect(shown.stdout).toContain(result.chosen.text);
   expect(shown.stdout).toContain('In all: 10 calls, 8 documents');
-  expect((await dialectic('list', '--data', data)).stdout).toContain('10 calls, 8 documents');
+  expect((await dialectic('list')).stdout).toContain('10 calls, 8 documents');
   expect(shown.stdout).not.toContain('- Points: ');
-  expect((await dialectic('show', '--all', '--data', data)).stdout).toContain('- Points: ');
+  expect((await dialectic('show', '--all')).stdout).toContain('- Points: ');
   const memo = result.documents.findLast(({ path }: { path: string | null }) => path !== null);
-  const printed = await dialectic('show', `${memo.key}@${memo.lane}`, '--data', data);
+  const printed = await dialectic('show', `${memo.key}@${memo.lane}`);
   expect(printed.stdout.trim()).toBe((await readFile(memo.path, 'utf8')).trim());
-  const titled = await dialectic('show', 'Decision', '--data', data);
+  const titled = await dialectic('show', 'Decision');
   expect(titled.stdout).toContain(`participant: ${result.chosen.lane} `);
-  const opened = await dialectic('open', memo.shortId, '--with', 'true', '--data', data);
+  const opened = await dialectic('open', memo.shortId, '--with', 'true');
   expect(opened).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Opened .* with true\.$/m),
   });
-  const list = await dialectic('list', '--data', data, '--json');
+  const list = await dialectic('list', '--json');
   expect(JSON.parse(list.stdout)).toMatchObject([
     { id: result.session, status: 'completed', calls: 10, documents: 8 },
   ]);
   const other = result.chosen.lane === 1 ? '2' : '1';
-  expect((await dialectic('choose', other, '--data', data)).code).toBe(0);
+  expect((await dialectic('choose', other)).code).toBe(0);
   const again = join(folder, 'again');
-  const exported = await dialectic('export', '--data', data, '-o', again, '--json');
+  const exported = await dialectic('export', '-o', again, '--json');
   expect(JSON.parse(exported.stdout).chosen).toMatchObject({ lane: Number(other), by: 'person' });
   expect(await readFile(join(again, 'project_readme.md'), 'utf8')).toContain('by a person');
   await mkdir(join(again, 'Pending'));
@@ -101,7 +90,7 @@ test('run, list, show, choose and export go together', async () => {
   const { owner, files } = JSON.parse(await readFile(written, 'utf8'));
   const more = [...files, 'mine.md', 'Pending/gone.md'];
   await writeFile(written, JSON.stringify({ owner, files: more }));
-  expect((await dialectic('export', '--data', data, '-o', again)).code).toBe(0);
+  expect((await dialectic('export', '-o', again)).code).toBe(0);
   expect(existsSync(join(again, 'Pending/gone.md'))).toBe(false);
   for (const path of kept) expect(existsSync(join(again, path)), path).toBe(true);
 }, 120_000);

@@ -37,8 +37,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const embeddedTemplate = join(folder, 'template');
   const packFolder = join(folder, 'packed');
   const [server] = await Promise.all([
-    // Nobody cuts this machine's power; tests that end a server start one of their own.
-    startPostgres(['fsync=off', 'full_page_writes=off']).then(makeTemplate),
+    // Nobody cuts this machine's power; tests that end a server start one of their own. Races run into
+    // deadlocks on purpose, whose victim waits for a second by default.
+    startPostgres(['fsync=off', 'full_page_writes=off', 'deadlock_timeout=100ms']).then(
+      makeTemplate,
+    ),
     openDatabase({ dataDirectory: embeddedTemplate }, { backupEveryMs: 0 }).then((database) =>
       database.close(),
     ),
