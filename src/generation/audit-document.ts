@@ -1,4 +1,5 @@
 import { describeDocument, requireContract } from '../recipe/contract.ts';
+import type { CitationRecord } from '../session/citation-record.ts';
 import {
   type CitationDefect,
   createAuditor,
@@ -20,16 +21,7 @@ export type DocumentDefect = Pick<CitationDefect, 'code' | 'text'> & { readonly 
 type DocumentUse = Citation & { readonly source: string };
 
 /** What the audit found in a document. */
-export type DocumentAudit = {
-  /** Statements with a figure or a quotation where the contract wants citations, and those that cite. */
-  readonly statements: number;
-  readonly citedStatements: number;
-  readonly coverage: number;
-  /** The coverage that the contract wants; 0 where it wants none. */
-  readonly wanted: number;
-  readonly cited: readonly string[];
-  /** Sources that it does not cite. */
-  readonly orphans: readonly string[];
+export type DocumentAudit = Omit<CitationRecord, 'faults'> & {
   /** What is wrong; statements without a citation only where the coverage is too low. */
   readonly defects: readonly DocumentDefect[];
   readonly uses: readonly DocumentUse[];

@@ -12,6 +12,7 @@ export type CitationFaultRecord = {
 
 /** What the audit of a document's citations found, as it is kept with the document. */
 export type CitationRecord = {
+  /** Statements with a figure or a quotation where the contract wants citations, and those that cite. */
   readonly statements: number;
   readonly citedStatements: number;
   /** The share of those statements that cite; 1 where there are none. */
