@@ -21,6 +21,7 @@ const documents = models.flatMap((model, at) =>
     costUsd: 0.5,
     dataPath: `${key}.json`,
     path: key === 'header' ? null : `draft/${key}.md`,
+    rerun: key === 'part_0' && at === 0 ? 'written by 2 b/two' : null,
   })),
 );
 const shown = {
@@ -63,6 +64,7 @@ test('--all lists every document, with id, name, author, cost and path', () => {
   expect(lines).toContain(
     '  1-header  header@2  Anything, pass 2 v1 · b/two · $0.5000 · header.json',
   );
+  expect(lines.join('\n')).toContain('v1 · a/one, written by 2 b/two · $0.5000 · draft/part_0.md');
 });
 
 test('a draft is left out once the document that takes its place is there', () => {

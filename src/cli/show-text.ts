@@ -81,10 +81,11 @@ function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[]
 /** Every document, those that only other steps read included. */
 const listAll = (stage: Stage, documents: readonly ShownDocument[]): string[] =>
   documents.map((one) => {
-    const { id, key, lane, iteration, version, model, costUsd, path, dataPath } = one;
+    const { id, key, lane, iteration, version, model, costUsd, path, dataPath, rerun } = one;
     const cost = costUsd === null ? 'price unknown' : dollars(costUsd);
     const name = `${titleOf(stage, key)}${iteration > 1 ? `, pass ${iteration}` : ''}`;
-    const what = `${name} v${version} · ${model} · ${cost} · ${path ?? dataPath}`;
+    const by = rerun === null ? model : `${model}, ${rerun}`;
+    const what = `${name} v${version} · ${by} · ${cost} · ${path ?? dataPath}`;
     return `  ${shortId(id)}  ${key}@${lane}  ${what}`;
   });
 

@@ -18,6 +18,7 @@ import { toWords } from '../text/markdown-blocks.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
 import { packSources, type SourceLevels } from './pack-sources.ts';
+import { describeEvidence, NO_RERUN } from './rerun.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
 
 export type Assembly = {
@@ -55,6 +56,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   const { stable, setting } = splitSeedPrompt(assembly, asData);
   const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
   const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
+  const evidence = describeEvidence(turn?.rerun ?? NO_RERUN, asData);
   const cited = packSources(sources, shortSources, asData, sourceLevels);
   const shared = [stable, ...cited, ...packInOrder(assembly, texts, asData)]
     .filter((content) => content !== '')
@@ -62,7 +64,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   return {
     model,
     system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
-    messages: [...shared, ...turnMessages(own, turn, planned)],
+    messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
     schema: { name, schema: { ...onlySections(schemaForModel(contract), turn), title: name } },
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,

@@ -4,6 +4,7 @@ import { joinChunks } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { type ChainState, FIRST_TURN } from './judge-answer.ts';
 import { parseOutput } from './parse-output.ts';
+import type { Rerun } from './rerun.ts';
 import type { NextTurn } from './turn-messages.ts';
 
 /** The payload of an EXECUTE job; later links of its chain carry where it stands. */
@@ -26,6 +27,8 @@ export type ExecutePayload = {
   };
   /** An attempt that fulfils the contract, for want of a better one. */
   readonly valid?: Attempt;
+  /** How it is asked for since its writer failed to mend its citations. */
+  readonly rerun?: Rerun;
 };
 
 /** Chunks of a chain, the first and the last of them included. */
@@ -54,6 +57,7 @@ export type Standing = {
   readonly kept: readonly ChunkRange[];
   /** The attempt that stands if the current one comes to nothing. */
   readonly valid: Attempt | null;
+  readonly rerun: Rerun | null;
   /** The text of the current attempt. */
   readonly soFar: string;
   /** The same text in the pieces that its chunks added. */
@@ -70,9 +74,9 @@ export function findStanding(
   chunks: readonly Chunk[],
 ): Standing {
   const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
-  const { only = [], kept = [] } = payload;
+  const { only = [], kept = [], rerun = null } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  if (!own) return { state, from, problems, only, kept, valid, ...joinFrom(chunks, from) };
+  if (!own) return { state, from, problems, only, kept, valid, rerun, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
   const joined = joinFrom(chunks, start);
   const text = joined.soFar;
@@ -80,10 +84,10 @@ export function findStanding(
   const anew = !cut || chunks.at(-1)?.finishReason === 'content_filter';
   return anew
     ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
-    : { ...ANEW, only, kept, valid, from: start, ...joined };
+    : { ...ANEW, only, kept, valid, rerun, from: start, ...joined };
 }
 
-const ANEW = { state: FIRST_TURN, problems: null, only: [], kept: [] };
+const ANEW = { state: FIRST_TURN, problems: null, only: [], kept: [], rerun: null };
 
 /** The sections that stay, from the attempts that brought them; the later one holds. */
 export function keepSections(
@@ -112,7 +116,8 @@ export function joinFrom(
 }
 
 /** What the next request asks for; null where the document has yet to be begun. */
-export function nextTurn({ problems, only, soFar, written }: Standing): NextTurn | null {
-  if (problems !== null) return { kind: 'repair', written, problems, only };
-  return soFar.trim() === '' ? null : { kind: 'continue', written, only };
+export function nextTurn({ problems, only, soFar, written, rerun }: Standing): NextTurn | null {
+  const asked = { written, only, ...(rerun !== null && { rerun }) };
+  if (problems !== null) return { kind: 'repair', problems, ...asked };
+  return soFar.trim() === '' ? null : { kind: 'continue', ...asked };
 }

@@ -23,6 +23,8 @@ export type ChainState = {
   readonly mended?: number;
   /** How often it was asked for again because of its citations. */
   readonly audits?: number;
+  /** How often it was asked for once more after that, as its recipe says. */
+  readonly reruns?: number;
 };
 
 export const FIRST_TURN: ChainState = { turns: 0, idle: 0, repairs: 0 };
@@ -66,6 +68,8 @@ export type Verdict =
       /** The sections that are to be written again, where the others stay; else all of them. */
       readonly only: readonly string[];
       readonly state: ChainState;
+      /** The document, where its writer does not mend its citations: others must, or other evidence. */
+      readonly unsupported?: JsonRecord;
     }
   | {
       readonly kind: 'give-up';
@@ -98,6 +102,8 @@ export type JudgedAnswer = {
   readonly findDefects: (content: JsonRecord, body: string | null) => readonly string[];
   /** What is done about citations; absent where no document is audited. */
   readonly citations?: CitationRules;
+  /** How often the document may be asked for in another way where its citations stay wrong. */
+  readonly mostReruns?: number;
   /** The Markdown of a document that fulfils its contract, or why it has none. */
   readonly tryRendering: (content: JsonRecord) => Rendering;
   /** Sections of earlier attempts that stay unless the answer has them again. */
@@ -136,10 +142,12 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
 
 /** A spoilt ballot, a plan that does not add up or a wrong citation must not cost the lane its place. */
 function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null): Verdict {
-  const { state, citations } = judged;
-  const { mended = 0, audits = 0 } = state;
+  const { state, citations, mostReruns = 0 } = judged;
+  const { mended = 0, audits = 0, reruns = 0 } = state;
   const defects = mended < MOST_MENDED ? judged.findDefects(content, body) : [];
-  const faults = audits < MOST_AUDITS ? (citations?.findFaults(content) ?? []) : [];
+  const isMendable = audits < MOST_AUDITS;
+  const isOpen = isMendable || reruns < mostReruns;
+  const faults = isOpen ? (citations?.findFaults(content) ?? []) : [];
   if (defects.length + faults.length === 0) return settle(judged, content, body);
   const messages = [...defects, ...faults.map(({ message }) => message)];
   return {
@@ -151,8 +159,9 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
       turns: state.turns + 1,
       idle: 0,
       ...(defects.length > 0 && { mended: mended + 1 }),
-      ...(faults.length > 0 && { audits: audits + 1 }),
+      ...(faults.length > 0 && (isMendable ? { audits: audits + 1 } : { reruns: reruns + 1 })),
     },
+    ...(faults.length > 0 && !isMendable && { unsupported: content }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ModelMessage } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
+import type { Rerun } from './rerun.ts';
 
 /**
  * What a turn after the first one asks for; `written` is what each chunk added to the answer, `only`
@@ -10,6 +11,7 @@ export type NextTurn = {
   /** The chunks as the model is to see them where some were shortened; the tails stay true. */
   readonly shown?: readonly string[];
   readonly only?: readonly string[];
+  readonly rerun?: Rerun;
 } & ({ readonly kind: 'continue' } | { readonly kind: 'repair'; readonly problems: string });
 
 /** How much of its own text a model is shown to go on from. */
@@ -19,31 +21,35 @@ const TAIL = 120;
  * The messages of one step: its prompt and, in later turns, the conversation since. Each chunk is
  * an assistant message, followed by the request to go on that its successor answered. A message
  * depends only on the chunks before it, so that every turn begins with the bytes of the turn
- * before, and a provider's prompt cache holds all but the last two messages.
+ * before, and a provider's prompt cache holds all but the last two messages. `evidence` stands with the
+ * request that asks for corrections.
  */
 export function turnMessages(
   prompt: string,
   turn: NextTurn | null,
   { stage, documentKey }: Pick<PlannedJob, 'stage' | 'documentKey'>,
+  evidence = '',
 ): ModelMessage[] {
   const ask = (...parts: readonly string[]): ModelMessage => ({
     role: 'user',
-    content: [...parts, `Deliverable: ${stage}/${documentKey}`].join('\n\n'),
+    content: [...parts, `Deliverable: ${stage}/${documentKey}`]
+      .filter((part) => part !== '')
+      .join('\n\n'),
   });
   if (turn === null) return [ask(prompt)];
   const chunks = withoutBlanks(turn);
   const only = turn.only ?? [];
   if (chunks.length === 0 && turn.kind === 'repair') {
-    return [ask(prompt, askAnew('Your last', turn.problems, only))];
+    return [ask(prompt, evidence, askAnew('Your last', turn.problems, only))];
   }
-  const isPartGoingOn = turn.kind === 'continue' && only.length > 0;
-  const messages = [isPartGoingOn ? ask(prompt, askFor(only)) : ask(prompt)];
+  const first = [evidence, only.length > 0 ? askFor(only) : ''];
+  const messages = [ask(prompt, ...(turn.kind === 'continue' ? first : []))];
   let soFar = '';
   for (const [index, { whole, shown: content }] of chunks.entries()) {
     soFar += whole;
     const repairs = turn.kind === 'repair' && index === chunks.length - 1;
     const request = repairs ? askAnew('This', turn.problems, only) : askToGoOn(soFar);
-    messages.push({ role: 'assistant', content }, ask(request));
+    messages.push({ role: 'assistant', content }, ask(repairs ? evidence : '', request));
   }
   return messages;
 }

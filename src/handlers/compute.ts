@@ -50,7 +50,13 @@ export async function compute(
       const text = JSON.stringify(content);
       const [id, documentId] = [newId(), newId()];
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
-      const made = { planned, contributionId: id, content, body, citations: toRecord(audit) };
+      const made = {
+        planned,
+        contributionId: id,
+        content,
+        body,
+        citations: toRecord(assembly, audit),
+      };
       return Promise.all([
         saveContribution(tx, chunk),
         saveDocument(tx, { ...place, id: documentId, ...made }),

@@ -1,19 +1,20 @@
 import type { JobContext } from '../jobs/context.ts';
 import { timed } from '../platform/trace.ts';
+import { arrangeRerun, canDoWithout } from './arrange-rerun.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { attendSources } from './attend-sources.ts';
-import { call } from './call.ts';
+import { type Answered, call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
 import { compute } from './compute.ts';
 import { FundsRefused } from './embedding-call.ts';
 import { fit } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
-import { judge } from './judge.ts';
+import { judge, judgeWithout } from './judge.ts';
 import { load } from './load.ts';
 import { pauseForFunds } from './pause-for-funds.ts';
 import { recover } from './recover.ts';
 import { type Reserved, reserve } from './reserve.ts';
-import { save } from './save.ts';
+import { save, saveKept } from './save.ts';
 
 /**
  * The EXECUTE job: one call to a model, from its inputs to a saved chunk, document or next link of
@@ -33,14 +34,34 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const attended = await step('attend', () => attendSources(deps, job, loaded));
   const assembled = await step('assemble', () => assemble(attended));
   const recovered = await recover(database, job, assembled);
-  const reserved = recovered ?? (await fitAndReserve(deps, context, assembled));
-  // The session was paused for want of money; the job comes back when it goes on.
-  if (reserved === null) return;
-  const answered = recovered ?? (await step('call', () => call(deps, context, reserved)));
+  const answered = recovered ?? (await ask(deps, context, assembled));
+  if (answered === null) return;
   await chargeUnsaved(database, job, answered, async () => {
-    const judged = await step('judge', () => judge(answered));
+    const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
     await step('save', () => save(context, judged));
   });
+}
+
+/**
+ * Sends the request. Null where there is nothing to judge: the session was paused for want of money,
+ * and the job comes back when it goes on; or a participant that was asked in place of another cannot
+ * answer, and the document stands as that one left it.
+ */
+async function ask(
+  deps: HandlerDeps,
+  context: JobContext,
+  assembled: Assembled,
+): Promise<Answered | null> {
+  try {
+    const reserved = await fitAndReserve(deps, context, assembled);
+    if (reserved === null) return null;
+    return await timed(deps.trace, 'call', context.job.id, () => call(deps, context, reserved));
+  } catch (error) {
+    const kept = canDoWithout(assembled, error) ? judgeWithout(assembled) : null;
+    if (kept === null) throw error;
+    await saveKept(context, kept);
+    return null;
+  }
 }
 
 /** Null where the session was paused for want of money, be it for embedding or for the call. */

@@ -8,10 +8,12 @@ import { describeDefects } from '../generation/describe-defects.ts';
 import { findDefects } from '../generation/find-defects.ts';
 import { isRecord } from '../generation/json-reader.ts';
 import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
+import { mostReruns, type Rerun } from '../generation/rerun.ts';
 import { tryRendering } from '../generation/try-rendering.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
+import type { Assembled } from './assemble.ts';
 import type { Answered } from './call.ts';
 import type { Loaded } from './load.ts';
 
@@ -20,13 +22,15 @@ export type Judged = Answered & {
   readonly verdict: Verdict;
   /** The chunk with which the judged text begins; undefined where it is this answer's own. */
   readonly firstChunk: string | undefined;
+  /** How the document is asked for next where its citations stay wrong; else as it was. */
+  readonly rerun: Rerun | null;
 };
 
-/** Decides what an answer means for the document. */
-export function judge(answered: Answered): Judged {
+/** Decides what an answer means for the document, which is asked for in another way `most` times. */
+export function judge(answered: Answered, most = mostReruns(answered)): Judged {
   const { answer, isCutHere } = answered;
-  const { state, problems, soFar } = answered.standing;
-  const asked = whatIsAsked(answered);
+  const { state, problems, soFar, rerun } = answered.standing;
+  const asked = { ...whatIsAsked(answered), mostReruns: most };
   const kept = keepSections(answered.chunks, answered.standing.kept, asked.sections);
   const text = problems === null ? soFar : '';
   const judged = { ...asked, soFar: text, result: answer, state, kept };
@@ -37,11 +41,28 @@ export function judge(answered: Answered): Judged {
   const firstChunk = findFirstChunk(answered);
   // Kills and stops never exhaust a chain.
   if (isCutHere && isCut) {
-    return { ...answered, verdict: { kind: 'continue', state }, firstChunk };
+    return { ...answered, verdict: { kind: 'continue', state }, firstChunk, rerun };
   }
   const valid = verdict.kind === 'give-up' ? takeValid(answered, judged) : undefined;
-  return { ...answered, verdict, firstChunk, ...valid };
+  return { ...answered, verdict, firstChunk, rerun, ...valid };
 }
+
+/** What stands where a request for other citations cannot be made; null where nothing valid does. */
+export function judgeWithout(assembled: Assembled): KeptDocument | null {
+  const result = { text: '', finishReason: 'stop' as const };
+  const { state } = assembled.standing;
+  const judged = { ...whatIsAsked(assembled), soFar: '', result, state };
+  const valid = takeValid(assembled, judged);
+  return valid?.verdict.kind === 'document'
+    ? { ...assembled, ...valid, verdict: valid.verdict }
+    : null;
+}
+
+/** A document of earlier answers that is kept without a further one. */
+export type KeptDocument = Assembled & {
+  readonly verdict: Extract<Verdict, { kind: 'document' }>;
+  readonly firstChunk: string;
+};
 
 function findFirstChunk({ standing, chunks }: Loaded): string | undefined {
   const [first] = standing.kept;
@@ -63,6 +84,7 @@ function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer
     soFar: joinFrom(attempt.slice(0, -1), valid.from).soFar,
     result: { text, finishReason },
     findDefects: () => [],
+    mostReruns: 0,
     ...(judged.citations && { citations: { ...judged.citations, findFaults: () => [] } }),
     kept: keepSections(chunks, valid.kept ?? [], judged.sections),
   });
@@ -81,7 +103,7 @@ function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit
   return { ...limit, maxChars: Math.min(limit.maxChars, longest) };
 }
 
-function whatIsAsked(answered: Answered): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
+function whatIsAsked(answered: Assembled): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
   const { stage, step, planned, inputs, request } = answered;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
   return {

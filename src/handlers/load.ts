@@ -64,6 +64,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
     const lane = laneOf(session, planned.laneId);
     const origin = session.lanes.find(({ id }) => id === originId) ?? lane;
     const standing = findStanding(job.id, payload, chunks);
+    const writer = standing.rerun?.lanes.at(-1) ?? planned.laneId;
     return {
       session,
       stage,
@@ -73,7 +74,8 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       seedPrompt,
       inputs,
       sources,
-      model: lane.model,
+      // Another participant's, where its own could not mend the citations.
+      model: laneOf(session, writer).model,
       turn: nextTurn(standing),
       subject: nameSubject(session, planned, [lane, origin], chunks),
       sourceModel: origin.model,

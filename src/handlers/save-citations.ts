@@ -1,7 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { addNotice } from '../db/notices.ts';
 import type { DocumentAudit } from '../generation/audit-document.ts';
-import { type CitationRecord, faultNotice } from '../session/citation-record.ts';
+import type { Rerun } from '../generation/rerun.ts';
+import { type CitationRecord, faultNotice, type RerunRecord } from '../session/citation-record.ts';
 import { laneOf } from '../session/read.ts';
 import { ordinalOf } from '../sources/source.ts';
 import type { Loaded } from './load.ts';
@@ -10,12 +11,25 @@ import type { Loaded } from './load.ts';
 const MOST_FAULTS = 50;
 
 /** What is kept of an audit with its document. */
-export function toRecord(audit: DocumentAudit | null): CitationRecord | null {
+export function toRecord(
+  { session, standing: { rerun } }: Pick<Loaded, 'session' | 'standing'>,
+  audit: DocumentAudit | null,
+): CitationRecord | null {
   if (audit === null) return null;
   const { defects, statements, citedStatements, coverage, wanted, cited, orphans } = audit;
   const faults = defects.slice(0, MOST_FAULTS);
-  return { statements, citedStatements, coverage, wanted, cited, orphans, faults };
+  const record = { statements, citedStatements, coverage, wanted, cited, orphans, faults };
+  return rerun === null ? record : { ...record, rerun: describeRerun(session, rerun) };
 }
+
+const describeRerun = ({ lanes }: Loaded['session'], rerun: Rerun): RerunRecord => ({
+  tried: rerun.tried,
+  given: rerun.given.map((passages) => [...new Set(passages.map(({ id }) => id))]),
+  participants: rerun.lanes.flatMap((lane) => {
+    const { ordinal, model } = lanes.find(({ id }) => id === lane) ?? {};
+    return ordinal === undefined ? [] : [`${ordinal} ${model}`];
+  }),
+});
 
 /**
  * Saves which sources a document cites, and tells the user where its citations are wrong. Its
@@ -23,11 +37,12 @@ export function toRecord(audit: DocumentAudit | null): CitationRecord | null {
  */
 export async function saveCitations(
   tx: Transaction,
-  { session, planned }: Pick<Loaded, 'session' | 'planned'>,
+  loaded: Pick<Loaded, 'session' | 'planned' | 'standing'>,
   documentId: string,
   audit: DocumentAudit | null,
 ): Promise<void> {
-  const record = toRecord(audit);
+  const { session, planned } = loaded;
+  const record = toRecord(loaded, audit);
   if (audit === null || record === null) return;
   const { stage, documentKey, laneId } = planned;
   const document = { stage, key: documentKey, lane: laneOf(session, laneId).ordinal };

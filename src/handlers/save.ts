@@ -1,44 +1,36 @@
+import type { Transaction } from '../db/database.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { auditDocument } from '../generation/audit-document.ts';
 import type { ChunkRange, ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
+import type { Job } from '../jobs/types.ts';
+import { parseModelId } from '../models/model-id.ts';
 import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
+import { laneOf } from '../session/read.ts';
 import { endCall } from './end-call.ts';
 import { jobDocument } from './job-document.ts';
-import type { Judged } from './judge.ts';
+import type { Judged, KeptDocument } from './judge.ts';
 import type { Loaded } from './load.ts';
+import { providerKey } from './provider-limits.ts';
 import { renderJobs } from './render.ts';
 import { saveCitations, toRecord } from './save-citations.ts';
 
 /** Saves an answer's chunk, its usage and what it means for the document, in one transaction. */
 export async function save({ job, commit }: JobContext, judged: Judged): Promise<void> {
-  const { planned, verdict, answer, firstChunk } = judged;
+  const { verdict, answer, firstChunk } = judged;
   const place = { sessionId: job.sessionId, jobId: job.id };
-  const audit = verdict.kind === 'document' ? auditDocument(judged, verdict.content) : null;
   await commit({
     writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
       const id = newId();
-      const contributionId = firstChunk ?? id;
-      const documentId = newId();
-      const document = verdict.kind === 'document' && {
-        ...place,
-        id: documentId,
-        planned,
-        citations: toRecord(audit),
-        contributionId,
-        content: fillContent(judged, verdict.content, contributionId),
-        body: verdict.body,
-      };
       // The money comes last: every call of the tenant waits for the lock on the account that pays.
       return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
-        ...(document
-          ? [saveDocument(tx, document), saveCitations(tx, judged, documentId, audit)]
-          : []),
+        verdict.kind === 'document' &&
+          saveVerdict(tx, job, { ...judged, verdict, firstChunk: firstChunk ?? id }),
         endCall(tx, judged, id),
       ]);
     },
@@ -46,8 +38,30 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
   });
 }
 
+/** Saves a document whose request for other citations could not be made, as its last answer left it. */
+export const saveKept = ({ job, commit }: JobContext, kept: KeptDocument): Promise<void> =>
+  commit({ writeAtOnce: (tx) => saveVerdict(tx, job, kept), children: renderJobs(kept) });
+
+/** The statements that save a document; given at once, each behind the one before it. */
+function saveVerdict(tx: Transaction, job: Job, kept: KeptDocument): Promise<unknown> {
+  const { planned, verdict, firstChunk: contributionId } = kept;
+  const audit = auditDocument(kept, verdict.content);
+  const id = newId();
+  const document = {
+    sessionId: job.sessionId,
+    jobId: job.id,
+    id,
+    planned,
+    citations: toRecord(kept, audit),
+    contributionId,
+    content: fillContent(kept, verdict.content, contributionId),
+    body: verdict.body,
+  };
+  return Promise.all([saveDocument(tx, document), saveCitations(tx, kept, id, audit)]);
+}
+
 function whatFollows(judged: Judged): Effects {
-  const { planned, model, standing, chunks, verdict } = judged;
+  const { planned, model, session, standing, chunks, verdict, rerun } = judged;
   if (verdict.kind === 'document') return { children: renderJobs(judged) };
   if (verdict.kind === 'give-up') {
     const message = `The document ${planned.documentKey} did not come about: ${verdict.reason}`;
@@ -68,9 +82,14 @@ function whatFollows(judged: Judged): Effects {
           ...keepAttempts(standing, verdict.only, { from, to: here }),
         }),
     ...(valid !== null && { valid }),
+    ...(rerun !== null && { rerun }),
   };
   const document = jobDocument(planned);
-  return { continuation: { type: 'EXECUTE', document, payload: { ...payload } } };
+  const writer = rerun?.lanes.at(-1);
+  // Another participant's provider has a limit of its own.
+  const key = writer && providerKey(parseModelId(laneOf(session, writer).model).provider);
+  const place = { document, ...(key !== undefined && { concurrencyKey: key }) };
+  return { continuation: { type: 'EXECUTE', ...place, payload: { ...payload } } };
 }
 
 /** Which attempts are kept when some sections are asked for again: this one, and what it kept. */
@@ -83,14 +102,14 @@ const keepAttempts = (
 
 /** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */
 function fillContent(
-  { stage, step, planned, model, sourceModel }: Loaded,
+  { session, stage, step, planned, sourceModel }: Loaded,
   content: unknown,
   own: string,
 ) {
   return fillFields(requireContract(stage, step), content, {
     lineage: planned.sourceGroup ?? own,
     source_model: sourceModel,
-    own_model: model,
+    own_model: laneOf(session, planned.laneId).model,
     iteration: planned.iteration,
     document_key: planned.documentKey,
   });

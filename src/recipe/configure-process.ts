@@ -70,7 +70,9 @@ function configureStage(stage: Stage, settings: RunSettings): Stage {
 
 function workAlone(step: Step): Step {
   if (step.alone === 'skip') return { ...step, skip: true };
-  return step.alone === 'copy' ? { ...step, prompt: null, compute: 'copy' } : step;
+  if (step.alone === 'run') return step;
+  const { onUnsupported: _, ...rest } = step;
+  return { ...rest, prompt: null, compute: 'copy' };
 }
 
 function atDepth(contract: Contract, depth: Depth): Contract {

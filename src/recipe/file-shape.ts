@@ -11,6 +11,7 @@ import type {
   Step,
   StepInput,
   StepOrigin,
+  Unsupported,
 } from './types.ts';
 
 type RefFile = { readonly stage: string; readonly document_key: string };
@@ -75,6 +76,7 @@ export type StepFile = {
   readonly extends?: string;
   readonly rewrites?: string;
   readonly alone?: Step['alone'];
+  readonly on_unsupported?: Unsupported;
   readonly inputs: readonly InputFile[];
   readonly output: {
     readonly kind: Step['output']['kind'];
@@ -118,6 +120,8 @@ export function stepFromFile(raw: StepFile): Omit<Step, 'inputs'> {
     extends: raw.extends ?? null,
     rewrites: raw.rewrites ?? null,
     alone: raw.alone ?? 'run',
+    ...(raw.on_unsupported !== undefined &&
+      raw.on_unsupported !== 'mark' && { onUnsupported: raw.on_unsupported }),
     output: {
       kind: raw.output.kind,
       documentKey: raw.output.document_key,

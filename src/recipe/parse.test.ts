@@ -40,6 +40,18 @@ describe('parseProcess', () => {
     expect(parseProcess(processToFiles(value!)).value).toEqual(value);
   });
 
+  test('reads what follows where citations stay wrong, and writes it back', () => {
+    const step = '    prompt: prompts/judge.md\n';
+    const read = (value: string) =>
+      parseProcess(edited('challenge/stage.yaml', step, `${step}    on_unsupported: ${value}\n`));
+    const { value } = read('other_lane');
+    expect(value?.stages[1]?.steps[0]).toMatchObject({ onUnsupported: 'other_lane' });
+    expect(parseProcess(processToFiles(value!)).value).toEqual(value);
+    // What is the default changes no content hash.
+    expect(read('mark').value).toEqual(parseProcess(documentedExample()).value);
+    expect(read('other_model').issues).toMatchObject([{ field: 'steps[0].on_unsupported' }]);
+  });
+
   test('takes a granularity that is absent as per_source_document', () => {
     const files = edited('challenge/stage.yaml', '    granularity: per_source_document\n', '');
     expect(parseProcess(files).value?.stages[1]?.steps[0]?.granularity).toBe('per_source_document');

@@ -8,6 +8,7 @@ import {
   INPUT_TYPES,
   OWN_VOTES,
   RECORD_KINDS,
+  UNSUPPORTED,
 } from './types.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
@@ -232,6 +233,13 @@ const step = record(
     alone: {
       ...choice(['run', 'copy', 'skip'], 'What happens in a run of one participant.'),
       default: 'run',
+    },
+    on_unsupported: {
+      ...choice(
+        UNSUPPORTED,
+        'What follows where citations stay wrong: a mark, or up to two more requests first.',
+      ),
+      default: 'mark',
     },
     inputs: list(input, 'What the step reads.'),
     output,

@@ -129,6 +129,7 @@ function stepFile(step: Step, stageKey: string): StageFile['steps'][number] {
     ...(step.extends === null ? {} : { extends: step.extends }),
     ...(step.rewrites === null ? {} : { rewrites: step.rewrites }),
     ...(step.alone === 'run' ? {} : { alone: step.alone }),
+    ...(step.onUnsupported === undefined ? {} : { on_unsupported: step.onUnsupported }),
     inputs: step.inputs.map((input) => inputFile(input, stageKey)),
     output: {
       kind: output.kind,

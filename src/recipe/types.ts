@@ -46,6 +46,10 @@ export const CHECKS = [
 ] as const;
 export type Check = (typeof CHECKS)[number];
 
+/** What follows where a document's citations stay wrong although its writer was asked to mend them. */
+export const UNSUPPORTED = ['mark', 'other_evidence', 'other_lane'] as const;
+export type Unsupported = (typeof UNSUPPORTED)[number];
+
 /** One thing that a step reads; every default of the file format is filled in. */
 export type StepInput = {
   /** Unique within the step; `for_each` and prompts refer to the input by it. */
@@ -107,6 +111,11 @@ export type Step = {
   readonly rewrites: string | null;
   /** What happens in a run of one participant, where there is nothing to merge or to rank. */
   readonly alone: 'run' | 'copy' | 'skip';
+  /**
+   * How the document is asked for once more where its citations stay wrong. Absent = it is marked, so
+   * that the content hashes of stored recipes stay as they are.
+   */
+  readonly onUnsupported?: Exclude<Unsupported, 'mark'>;
   readonly output: StepOutput;
   readonly inputs: readonly StepInput[];
   /** Steps of the same stage to wait for beside those that the inputs name. */

@@ -104,6 +104,9 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
   if ((step.prompt === null) === (step.compute === null)) {
     add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
   }
+  if (step.compute !== null && step.onUnsupported !== undefined) {
+    add('field_invalid', ['on_unsupported'], 'on_unsupported has no meaning without a prompt');
+  }
   for (const field of ['extends', 'rewrites'] as const) {
     if (step[field] !== null && !step.inputs.some(({ name }) => name === step[field])) {
       const message = `${field} names ${step[field]}, which is not an input`;

@@ -14,6 +14,7 @@ type Defect = {
 const CHALLENGE = 'challenge/stage.yaml';
 const PROPOSE = 'propose/stage.yaml';
 const JUDGEMENT = '{ type: contribution, document_key: judgement, multiple: true }';
+const COLLECTED = 'compute: collect\n    on_unsupported: other_lane';
 const SEED = '      - type: seed_prompt\n';
 const PREVIOUS =
   '      - { type: document, document_key: proposal, iteration: previous, required: false }\n';
@@ -34,6 +35,11 @@ const DEFECTS: readonly Defect[] = [
     title: 'a step that reads its own output',
     changes: [[CHALLENGE, JUDGEMENT, '{ type: document, document_key: verdict }']],
     issue: ['cycle', CHALLENGE, 20, 'steps[1].inputs'],
+  },
+  {
+    title: 'other evidence for a document that no model writes',
+    changes: [[CHALLENGE, 'prompt: prompts/decide.md', COLLECTED]],
+    issue: ['field_invalid', CHALLENGE, 20, 'steps[1].on_unsupported'],
   },
   {
     title: 'an input that nobody makes',

@@ -24,6 +24,18 @@ export type CitationRecord = {
   readonly orphans: readonly string[];
   /** What is wrong although its writer was asked twice to mend it. */
   readonly faults: readonly CitationFaultRecord[];
+  /** What was tried after that; absent where nothing was. */
+  readonly rerun?: RerunRecord;
+};
+
+/** How a document was asked for again after its writer did not mend its citations. */
+export type RerunRecord = {
+  /** The sources that the statements with faults cited. */
+  readonly tried: readonly string[];
+  /** The excerpts that each further request gave. */
+  readonly given: readonly (readonly string[])[];
+  /** The participants that were asked in its writer's place, by number and model. */
+  readonly participants: readonly string[];
 };
 
 const MOST_ORPHANS = 20;
@@ -31,17 +43,25 @@ const MOST_ORPHANS = 20;
 /** The facts of a page that tell how it cites; none for a document without sources. */
 export function citationFacts(record: CitationRecord | null): Readonly<Record<string, string>> {
   if (record === null) return {};
-  const { statements, citedStatements, coverage, cited, orphans, faults } = record;
+  const { statements, citedStatements, coverage, cited, orphans, faults, rerun } = record;
   const percent = `${Math.round(coverage * 100)} %`;
   const more = orphans.length > MOST_ORPHANS ? ` and ${orphans.length - MOST_ORPHANS} more` : '';
   return {
     coverage: `${percent}, ${citedStatements} of ${countNoun(statements, 'statement')} cited`,
     cites: cited.join(', ') || 'nothing',
     ...(orphans.length > 0 && { orphans: orphans.slice(0, MOST_ORPHANS).join(', ') + more }),
+    ...(rerun && { rerun: describeRerun(rerun) }),
     ...(faults.length > 0 && {
       audit: `failed, ${countNoun(faults.length, 'fault')} of citation`,
     }),
   };
+}
+
+/** What was done about citations that their writer did not mend, in a few words. */
+export function describeRerun({ tried, given, participants }: RerunRecord): string {
+  if (participants.length > 0) return `written by ${participants.join(', then ')}`;
+  const excerpts = [...new Set(given.flat())].join(', ');
+  return `with ${excerpts}${tried.length > 0 ? ` after ${tried.join(', ')}` : ''}`;
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -67,7 +87,9 @@ export function warnOfFaults(record: CitationRecord | null): string {
   if (record === null || record.faults.length === 0) return '';
   const lines = record.faults.map((fault) => `> - ${safeInline(describeFault(fault))}`);
   const claim = '**The citations of this document could not be verified**';
-  return `> ${claim}, although its writer was asked twice to mend them:\n>\n${lines.join('\n')}\n\n`;
+  const more = record.rerun ? `, and then asked again (${describeRerun(record.rerun)})` : '';
+  const asked = `its writer was asked twice to mend them${safeInline(more)}`;
+  return `> ${claim}, although ${asked}:\n>\n${lines.join('\n')}\n\n`;
 }
 
 /** Tells the user that a document is kept although its citations are wrong. */

@@ -7,7 +7,7 @@ import type { Loss } from '../planning/types.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
-import type { CitationRecord } from './citation-record.ts';
+import { type CitationRecord, describeRerun } from './citation-record.ts';
 import { type Counts, readCounts } from './counts.ts';
 import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
 import { addCalls, readCalls, showAsIs } from './export-calls.ts';
@@ -49,6 +49,8 @@ export type ExportedDocument = {
   readonly isOffline: boolean;
   /** What it was written without. */
   readonly missing: readonly Loss[];
+  /** How it was asked for after its writer did not mend its citations; null where it was not. */
+  readonly rerun: string | null;
 };
 
 export type ExportedSession = {
@@ -205,6 +207,7 @@ function addDocument(
     lacksRecordedCost: row.lacks_recorded_cost,
     isOffline: row.is_offline,
     missing: row.missing,
+    rerun: row.citations?.rerun ? describeRerun(row.citations.rerun) : null,
   };
 }
 

@@ -59,6 +59,8 @@ export type RunResult = {
     readonly dataPath: string;
     readonly costUsd: number | null;
     readonly degraded: boolean;
+    /** Who wrote it, or with which evidence, since its writer did not mend its citations; else null. */
+    readonly rerun: string | null;
   }[];
   /** `by` is `ballots`, `person`, or `default` where nothing was counted. */
   readonly chosen: (Chosen & { readonly text: string }) | null;
@@ -127,6 +129,7 @@ export async function summarise(
       dataPath: document.dataPath,
       costUsd: document.costUsd,
       degraded: document.missing.length > 0,
+      rerun: document.rerun,
     })),
     ...viewChoice(session),
     usage: {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { lexicalEmbedder } from '../../src/context/lexical-embedder.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
@@ -121,10 +122,14 @@ export async function playWorkPlan(
     frame = [{ text: JSON.stringify(GOOD_FRAME) }],
     resumes = 0,
     sources = [],
+    models = ['compatible/scripted'],
+    process = workPlan(),
   }: {
     readonly frame?: readonly Answer[];
     readonly resumes?: number;
     readonly sources?: readonly SourceDraft[];
+    readonly models?: readonly string[];
+    readonly process?: Process;
   } = {},
 ) {
   const { database, tenantId } = place;
@@ -138,14 +143,14 @@ export async function playWorkPlan(
       startRun(tx, {
         name: 'Bakery',
         brief: 'A web shop for a bakery.',
-        process: workPlan(),
-        models: ['compatible/scripted'],
+        process,
+        models,
         sources,
       }),
     );
     const config = readModelsConfig({ DIALECTIC_BASE_URL: server.url });
     const provider = createModelProvider(config);
-    const handlers = createHandlers({ database, config, provider });
+    const handlers = createHandlers({ database, config, provider, embedder: lexicalEmbedder });
     const { status } = await withWorker(database, handlers, async (worker) => {
       let rested = await untilRested(worker, database, { tenantId, sessionId });
       for (let n = 0; n < resumes; n++) {
