@@ -20,20 +20,20 @@ export class LshForest implements NearDuplicates {
   /** What came since the trees were sorted. */
   #fresh: { readonly labels: readonly number[]; readonly ordinal: number }[] = [];
 
-  add(ordinal: number, text: string): number[] {
-    const labels = labelsOf(text);
-    const found = this.#search(labels);
-    this.#fresh.push({ labels, ordinal });
+  sign(text: string): Uint32Array {
+    return minHash(text, VALUES);
+  }
+
+  add(ordinal: number, signature: Uint32Array): void {
+    if (signature.length === 0) return;
+    this.#fresh.push({ labels: labelsOf(signature), ordinal });
     // Sorting costs as much as the whole tree, so the tree must have grown by a good part.
     if (this.#fresh.length > 64 + this.#trees[0]!.length / 4) this.#plant();
-    return found;
   }
 
-  find(text: string): number[] {
-    return this.#search(labelsOf(text));
-  }
-
-  #search(labels: readonly number[]): number[] {
+  find(signature: Uint32Array): number[] {
+    if (signature.length === 0) return [];
+    const labels = labelsOf(signature);
     const found = new Set<number>();
     for (const [tree, label] of labels.entries()) {
       const entries = this.#trees[tree]!;
@@ -60,8 +60,7 @@ export class LshForest implements NearDuplicates {
 }
 
 /** One number for each tree, whose first bits decide most. */
-function labelsOf(text: string): number[] {
-  const values = minHash(text, VALUES);
+function labelsOf(values: Uint32Array): number[] {
   return Array.from({ length: TREES }, (_, tree) => {
     let label = 0;
     for (let at = 0; at < LABELS; at++)

@@ -10,20 +10,26 @@ const MOST_FOUND = 1_000;
 
 /**
  * The least hash of each of `count` bins (one-permutation MinHash): two texts agree in as many of them
- * as they share of their runs. Bins that got none borrow from another, the same for every text.
+ * as they share of their runs. Bins that got none borrow from another, the same for every text. Empty
+ * for a text without words.
  */
-export function minHash(text: string, count = VALUES): Uint32Array {
+export function minHash(text: string, count: number): Uint32Array {
+  const runs = shingles(text);
+  if (runs.length === 0) return new Uint32Array(0);
   const least = new Uint32Array(count).fill(EMPTY);
-  for (const value of shingles(text)) {
-    const bin = value % count;
-    const rest = (value / count) >>> 0;
+  const bits = 31 - Math.clz32(count);
+  const isPower = count === 1 << bits;
+  for (let at = 0; at < runs.length; at++) {
+    const run = runs[at]!;
+    // A division takes longer than all the rest.
+    const bin = isPower ? run & (count - 1) : run % count;
+    const rest = isPower ? run >>> bits : (run / count) >>> 0;
     if (rest < least[bin]!) least[bin] = rest;
   }
   return fillBins(least);
 }
 
 function fillBins(least: Uint32Array): Uint32Array {
-  if (least.every((value) => value === EMPTY)) return least;
   const filled = least.slice();
   for (let bin = 0; bin < least.length; bin++) {
     for (let turn = 1; filled[bin] === EMPTY; turn++) {
@@ -45,25 +51,23 @@ export class MinHashBands implements NearDuplicates {
   #ordinals = new Uint32Array(1 << 7);
   #count = 0;
 
-  add(ordinal: number, text: string): number[] {
-    const bands = bandsOf(text);
-    if (bands === undefined) return [];
-    const found = this.#search(bands);
+  sign(text: string): Uint32Array {
+    return bandsOf(text);
+  }
+
+  add(ordinal: number, bands: Uint32Array): void {
+    if (bands.length === 0) return;
     this.#makeRoom();
     this.#ordinals[this.#count] = ordinal;
-    for (const [band, value] of bands.entries()) this.#link(this.#count * BANDS + band, value);
+    for (let band = 0; band < BANDS; band++) {
+      this.#link(this.#count * BANDS + band, bands[band]!);
+    }
     this.#count++;
-    return found;
   }
 
-  find(text: string): number[] {
-    const bands = bandsOf(text);
-    return bands === undefined ? [] : this.#search(bands);
-  }
-
-  #search(bands: Uint32Array): number[] {
+  find(bands: Uint32Array): number[] {
     const found = new Set<number>();
-    for (let band = 0; band < BANDS && found.size < MOST_FOUND; band++) {
+    for (let band = 0; band < bands.length && found.size < MOST_FOUND; band++) {
       const value = bands[band]!;
       let entry = this.#slots[value & (this.#slots.length - 1)]!;
       for (; entry !== 0; entry = this.#before[entry - 1]!) {
@@ -99,9 +103,9 @@ function enlarge(values: Uint32Array): Uint32Array<ArrayBuffer> {
 }
 
 /** One hash for each band, which differs between bands; none for a text without words. */
-function bandsOf(text: string): Uint32Array | undefined {
-  const values = minHash(text);
-  if (values[0] === EMPTY) return undefined;
+function bandsOf(text: string): Uint32Array {
+  const values = minHash(text, VALUES);
+  if (values.length === 0) return values;
   const bands = new Uint32Array(BANDS);
   for (let band = 0; band < BANDS; band++) {
     let value = band + 1;

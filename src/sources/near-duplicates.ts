@@ -3,14 +3,16 @@ import { MinHashBands } from './min-hash.ts';
 import { SimHashBlocks } from './sim-hash.ts';
 
 /**
- * Finds texts that may be nearly the same. It may name too many, so who asks compares the texts
- * themselves; numbers are given by the caller, in ascending order.
+ * Finds texts that may be nearly the same by their signatures. It may name too many, so who asks
+ * compares the texts themselves; numbers are given by the caller, in ascending order.
  */
 export interface NearDuplicates {
-  /** Adds a text, and names the earlier ones that it may resemble. */
-  add(ordinal: number, text: string): number[];
-  /** Names the texts that this one may resemble, and adds nothing. */
-  find(text: string): number[];
+  /** What texts that are nearly the same have in common; empty for a text without words. */
+  sign(text: string): Uint32Array;
+  /** Adds the text of a signature; an empty one is left out. */
+  add(ordinal: number, signature: Uint32Array): void;
+  /** Names the texts that the one of this signature may resemble. */
+  find(signature: Uint32Array): number[];
 }
 
 const METHODS = {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { cutEverywhere } from '../../test/sources/cut-everywhere.ts';
 import { SourceRegistry } from './registry.ts';
+import { SourceLog } from './source-log.ts';
 
 const folders: string[] = [];
 const newFolder = (): string => {
@@ -92,26 +94,21 @@ describe('a registry of sources', () => {
 });
 
 describe('the log of a registry', () => {
-  test('cut at any byte keeps every whole record with its id, and goes on', async () => {
+  test('cut at any byte keeps every whole record with its id, and goes on', () =>
+    cutEverywhere(newFolder(), ['One', '']));
+
+  test('of an earlier edition, without signatures, is read and finds what is near', async () => {
     const folder = newFolder();
-    const registry = await SourceRegistry.open(folder);
-    const titles = Array.from({ length: 4 }, (_, n) => `T${n}`);
-    const ends: number[] = [];
-    for (const title of titles) {
-      await registry.register({ title, excerpts: [title] });
-      ends.push(readFileSync(join(folder, 'sources.log')).length);
-    }
-    await registry.close();
-    const whole = readFileSync(join(folder, 'sources.log'));
-    const other = newFolder();
-    for (let cut = 0; cut <= whole.length; cut++) {
-      writeFileSync(join(other, 'sources.log'), whole.subarray(0, cut));
-      const reopened = await SourceRegistry.open(other);
-      const left = ends.filter((end) => end <= cut).length;
-      expect([...reopened].map(({ title }) => title)).toEqual(titles.slice(0, left));
-      const { id } = await reopened.register({ title: 'Next', excerpts: ['Next.'] });
-      expect(id).toBe(`S${left + 1}`);
-      await reopened.close();
+    const log = new SourceLog(folder);
+    log.stage(JSON.stringify({ key: 'k', source: { title: 'One', excerpts: [TEXT] } }));
+    await log.flush();
+    log.close();
+    for (const near of ['min-hash', 'lsh-forest', 'min-hash'] as const) {
+      const registry = await SourceRegistry.open(folder, { near });
+      expect(registry.findNear(`${TEXT} too`)[0]?.id).toBe('S1');
+      await registry.register({ title: near, excerpts: [`${near} is another text`] });
+      expect(registry.findNear('min-hash is another text')[0]?.id).toBe('S2');
+      await registry.close();
     }
   });
 

@@ -35,7 +35,8 @@ export class SourceRegistry {
   private constructor(folder: string, options: RegistryOptions) {
     this.#lock = new FolderLock(folder);
     this.#log = new SourceLog(folder);
-    this.#index = new SourceIndex((place) => decode(this.#log.readAt(place)), options.near);
+    const readAt = (place: number): Entry => parse(this.#log.readAt(place));
+    this.#index = new SourceIndex(readAt, options.near ?? 'min-hash');
     this.#options = options;
   }
 
@@ -112,11 +113,11 @@ export class SourceRegistry {
   }
 
   #write(entry: Entry): void {
-    this.#index.apply(entry, this.#log.stage(Buffer.from(JSON.stringify(entry))));
+    this.#index.apply(entry, this.#log.stage(JSON.stringify(entry)));
   }
 
   #readNew(): void {
-    this.#log.readNew((bytes, place) => this.#index.apply(decode(bytes), place));
+    this.#log.readNew((bytes, place) => this.#index.apply(open(bytes), place));
   }
 
   #change<T>(make: () => T): Promise<T> {
@@ -170,4 +171,19 @@ export class SourceRegistry {
   }
 }
 
-const decode = (bytes: Buffer): Entry => JSON.parse(bytes.toString()) as Entry;
+const parse = (bytes: Buffer): Entry => JSON.parse(bytes.toString()) as Entry;
+
+const SOURCE = Buffer.from(',"source":{');
+
+/**
+ * A record whose source is parsed only where it is asked for: opening a log needs keys and signatures
+ * alone. Within a string the quotes of `SOURCE` would be escaped, so it is found where it begins.
+ */
+function open(bytes: Buffer): Entry {
+  const at = bytes.indexOf(SOURCE);
+  if (at === -1) return parse(bytes);
+  const head = JSON.parse(`${bytes.toString('utf8', 0, at)}}`) as Entry;
+  return Object.defineProperty(head, 'source', {
+    get: () => (parse(bytes) as Extract<Entry, { source: SourceDraft }>).source,
+  });
+}

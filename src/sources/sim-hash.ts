@@ -6,13 +6,12 @@ const BITS = 64;
 const BLOCKS = 4;
 const MOST_DIFFERENT = 3;
 
-/** Two halves of a hash in which similar texts differ in few bits. */
-type SimHash = readonly [number, number];
-
-/** The 64 bits that most runs of a text have set. */
-function simHash(text: string): SimHash {
+/** The 64 bits that most runs of a text have set, in two halves; similar texts differ in few. */
+function simHash(text: string): Uint32Array {
   const votes = new Int32Array(BITS);
-  for (const value of shingles(text)) {
+  const runs = shingles(text);
+  if (runs.length === 0) return new Uint32Array(0);
+  for (const value of runs) {
     const other = mix(value ^ 0x5bd1e995);
     for (let bit = 0; bit < 32; bit++) {
       votes[bit]! += ((value >>> bit) & 1) * 2 - 1;
@@ -24,31 +23,30 @@ function simHash(text: string): SimHash {
     for (let bit = 0; bit < 32; bit++) if (votes[from + bit]! > 0) bits |= 1 << bit;
     return bits >>> 0;
   };
-  return [half(0), half(32)];
+  return Uint32Array.of(half(0), half(32));
 }
 
 /** Texts whose SimHash differs in three bits at most. */
 export class SimHashBlocks implements NearDuplicates {
   readonly #blocks = Array.from({ length: BLOCKS }, () => new Map<number, number[]>());
-  readonly #hashes = new Map<number, SimHash>();
+  readonly #hashes = new Map<number, Uint32Array>();
 
-  add(ordinal: number, text: string): number[] {
-    const own = simHash(text);
-    const found = this.#search(own);
+  sign(text: string): Uint32Array {
+    return simHash(text);
+  }
+
+  add(ordinal: number, own: Uint32Array): void {
+    if (own.length === 0) return;
     this.#hashes.set(ordinal, own);
     for (const [at, block] of blocksOf(own).entries()) {
       const members = this.#blocks[at]!.get(block);
       if (members) members.push(ordinal);
       else this.#blocks[at]!.set(block, [ordinal]);
     }
-    return found;
   }
 
-  find(text: string): number[] {
-    return this.#search(simHash(text));
-  }
-
-  #search(own: SimHash): number[] {
+  find(own: Uint32Array): number[] {
+    if (own.length === 0) return [];
     const near = blocksOf(own).flatMap((block, at) => this.#blocks[at]!.get(block) ?? []);
     return [...new Set(near)].filter(
       (one) => differing(own, this.#hashes.get(one)!) <= MOST_DIFFERENT,
@@ -56,15 +54,15 @@ export class SimHashBlocks implements NearDuplicates {
   }
 }
 
-const blocksOf = ([low, high]: SimHash): number[] => [
+const blocksOf = ([low = 0, high = 0]: Uint32Array): number[] => [
   low & 0xffff,
   low >>> 16,
   high & 0xffff,
   high >>> 16,
 ];
 
-const differing = (one: SimHash, other: SimHash): number =>
-  countBits(one[0] ^ other[0]) + countBits(one[1] ^ other[1]);
+const differing = ([low = 0, high = 0]: Uint32Array, other: Uint32Array): number =>
+  countBits(low ^ other[0]!) + countBits(high ^ other[1]!);
 
 function countBits(value: number): number {
   let bits = value - ((value >>> 1) & 0x55555555);

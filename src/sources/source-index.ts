@@ -1,19 +1,23 @@
 import { DialecticError } from '../errors/errors.ts';
 import { canonicalKey } from './canonical-key.ts';
 import { createNearDuplicates, type NearDuplicates, type NearMethod } from './near-duplicates.ts';
-import { likenessOf } from './shingles.ts';
+import { compareWith } from './shingles.ts';
 import {
   type Citation,
   idOf,
+  isMore,
   mergeDrafts,
   ordinalOf,
   type Source,
   type SourceDraft,
 } from './source.ts';
 
-/** A record of the log: a source, more about one, an alias or its end, or a citation. */
+/**
+ * A record of the log: a source with the signature of its text, more about one, an alias or its end, or
+ * a citation.
+ */
 export type Entry =
-  | { readonly key: string; readonly source: SourceDraft }
+  | { readonly key: string; readonly near?: string; readonly source: SourceDraft }
   | { readonly more: number; readonly source: SourceDraft }
   | { readonly alias: number; readonly of: number | null }
   | { readonly cited: number; readonly by: Citation };
@@ -54,13 +58,15 @@ export class SourceIndex {
   /** The aliases of a source. */
   readonly #named = new Map<number, Set<number>>();
   readonly #citations = new Map<number, Citation[]>();
-  /** Made when it is first asked for: reading a log needs none. */
+  readonly #method: NearMethod;
+  /** Made when it is first asked for, unless the records have signatures. */
   #near: NearDuplicates | undefined;
-  readonly #method: NearMethod | undefined;
 
-  constructor(readAt: (place: number) => Entry, method?: NearMethod) {
+  /** Records that are read have signatures by `signed`, so that no text is read to find what is near. */
+  constructor(readAt: (place: number) => Entry, signed?: NearMethod) {
     this.#readAt = readAt;
-    this.#method = method;
+    this.#method = signed ?? 'min-hash';
+    if (signed !== undefined) this.#near = createNearDuplicates(signed);
   }
 
   get size(): number {
@@ -72,7 +78,7 @@ export class SourceIndex {
     if ('key' in entry) {
       this.#places.push(place);
       this.#ordinals.set(entry.key, this.#places.length);
-      this.#near?.add(this.#places.length, textOf(entry.source));
+      this.#near?.add(this.#places.length, this.#signatureOf(this.#near, entry));
     } else if ('more' in entry) {
       const before = this.#places[entry.more - 1] ?? [];
       this.#places[entry.more - 1] = [before, place].flat();
@@ -85,15 +91,23 @@ export class SourceIndex {
   /** Admits a draft, or adds what is new to a source that is known; `write` takes the records in. */
   admit(draft: SourceDraft, likeness: Likeness, write: (entry: Entry) => void): Registered {
     const { suggestAt = 0.8, mergeAt } = likeness;
-    const { ordinal, entry } = this.place(draft);
-    const isNew = ordinal > this.size;
-    const near = isNew ? this.findNear(draft.excerpts.join('\n'), suggestAt) : [];
-    if (entry !== null) write(entry);
+    const key = canonicalKey(draft);
+    const known = this.#ordinals.get(key);
+    if (known !== undefined) {
+      if (isMore(this.own(known), draft)) write({ more: known, source: draft });
+      return { id: idOf(this.standing(known)), isNew: false, near: [] };
+    }
+    const index = this.#nearIndex();
+    const text = textOf(draft);
+    const signature = index.sign(text);
+    const near = this.#compare(text, index.find(signature), suggestAt);
+    const ordinal = this.size + 1;
+    write({ key, near: encode(this.#method, signature), source: draft });
     const [nearest] = near;
     if (nearest && mergeAt !== undefined && nearest.likeness >= mergeAt) {
       write({ alias: ordinal, of: this.require(nearest.id) });
     }
-    return { id: idOf(this.standing(ordinal)), isNew, near };
+    return { id: idOf(this.standing(ordinal)), isNew: true, near };
   }
 
   /** The record that makes a source an alias of another. */
@@ -111,16 +125,6 @@ export class SourceIndex {
     if (ordinal !== undefined && ordinal <= this.size) return ordinal;
     const there = this.size === 0 ? 'there are none' : `there are S1 to S${this.size}`;
     throw new DialecticError('not_found', `There is no source ${id}; ${there}.`);
-  }
-
-  /** What a draft means for the log: a new source, more about a known one, or nothing. */
-  place(draft: SourceDraft): { readonly ordinal: number; readonly entry: Entry | null } {
-    const key = canonicalKey(draft);
-    const known = this.#ordinals.get(key);
-    if (known === undefined) return { ordinal: this.size + 1, entry: { key, source: draft } };
-    const before = this.own(known);
-    const isMore = JSON.stringify(mergeDrafts(before, draft)) !== JSON.stringify(before);
-    return { ordinal: known, entry: isMore ? { more: known, source: draft } : null };
   }
 
   #alias(alias: number, of: number | null): void {
@@ -169,24 +173,36 @@ export class SourceIndex {
     return this.#sameAs(ordinal).flatMap((one) => this.#citations.get(one) ?? []);
   }
 
-  /** Sources before this one whose text is nearly the same, the nearest first. */
-  findNear(text: string, least: number, before = this.size + 1): Near[] {
-    const candidates = this.#nearIndex().find(text);
+  /** Sources whose text is nearly this one, the nearest first. */
+  findNear(text: string, least: number): Near[] {
+    const index = this.#nearIndex();
+    return this.#compare(text, index.find(index.sign(text)), least);
+  }
+
+  /** Those of the candidates whose texts are so much alike, the nearest first. */
+  #compare(text: string, candidates: readonly number[], least: number): Near[] {
+    if (candidates.length === 0) return [];
+    const likenessTo = compareWith(text);
     return candidates
-      .filter((one) => one < before)
       .slice(0, MOST_COMPARED)
-      .map((one) => ({ id: idOf(one), likeness: likenessOf(text, textOf(this.own(one))) }))
+      .map((one) => ({ id: idOf(one), likeness: likenessTo(textOf(this.own(one))) }))
       .filter(({ likeness }) => likeness >= least)
       .toSorted((a, b) => b.likeness - a.likeness);
   }
 
   #nearIndex(): NearDuplicates {
     if (this.#near !== undefined) return this.#near;
-    this.#near = createNearDuplicates(this.#method);
+    const near = createNearDuplicates(this.#method);
     for (let ordinal = 1; ordinal <= this.size; ordinal++) {
-      this.#near.add(ordinal, textOf(this.#admission(ordinal).source));
+      near.add(ordinal, this.#signatureOf(near, this.#admission(ordinal)));
     }
-    return this.#near;
+    this.#near = near;
+    return near;
+  }
+
+  /** As the record has it, or made anew where it was made in another way. */
+  #signatureOf(near: NearDuplicates, entry: { near?: string; source: SourceDraft }): Uint32Array {
+    return decode(this.#method, entry.near) ?? near.sign(textOf(entry.source));
   }
 
   #admission(ordinal: number) {
@@ -209,3 +225,14 @@ export class SourceIndex {
 }
 
 const textOf = ({ excerpts }: SourceDraft): string => excerpts.join('\n');
+
+/** A signature as a record holds it: how it was made, and its numbers. */
+const encode = (method: NearMethod, { buffer, byteOffset, byteLength }: Uint32Array): string =>
+  `${method}:${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}`;
+
+function decode(method: NearMethod, signature: string | undefined): Uint32Array | undefined {
+  if (signature?.startsWith(`${method}:`) !== true) return undefined;
+  const bytes = Buffer.from(signature.slice(method.length + 1), 'base64');
+  // A copy, since the bytes may begin where no number can.
+  return new Uint32Array(new Uint8Array(bytes).buffer);
+}

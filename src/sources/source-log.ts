@@ -30,7 +30,9 @@ export class SourceLog {
   readonly #file: number;
   /** What this process has read or staged, up to this byte. */
   #end = 0;
-  readonly #staged = new Map<number, Buffer>();
+  /** The records that are to be written, as they will stand in the file from `#flushed` on. */
+  #staged = Buffer.allocUnsafe(1 << 16);
+  #flushed = 0;
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
@@ -44,9 +46,10 @@ export class SourceLog {
     while (this.#end < size) {
       const piece = this.#read(this.#end, Math.min(PIECE, size - this.#end));
       const read = takeRecords(piece, this.#end, take);
-      if (read === 0 && !this.#readLong(piece, size, take)) return;
+      if (read === 0 && !this.#readLong(piece, size, take)) break;
       this.#end += read;
     }
+    this.#flushed = this.#end;
   }
 
   /** A record that is longer than a piece, or the torn end of the file. */
@@ -72,26 +75,41 @@ export class SourceLog {
   }
 
   /** Puts a record behind the others, yet only in memory; returns its place. */
-  stage(bytes: Buffer): number {
+  stage(text: string): number {
+    if (text.length * 3 > LONGEST) throw tooLong(text.length);
     const offset = this.#end;
-    this.#staged.set(offset, bytes);
-    this.#end += HEAD + bytes.length;
+    const at = offset - this.#flushed;
+    this.#makeRoom(at + HEAD + text.length * 3);
+    const length = this.#staged.write(text, at + HEAD);
+    const bytes = this.#staged.subarray(at + HEAD, at + HEAD + length);
+    this.#staged.writeUInt32LE(length, at);
+    this.#staged.writeUInt32LE(crc32(bytes), at + 4);
+    this.#end += HEAD + length;
     return offset;
+  }
+
+  /** A letter takes three bytes at most. */
+  #makeRoom(length: number): void {
+    if (length <= this.#staged.length) return;
+    const larger = Buffer.allocUnsafe(length * 2);
+    this.#staged.copy(larger);
+    this.#staged = larger;
   }
 
   /** Writes what is staged and waits for the disk. */
   async flush(): Promise<void> {
-    const parts = [...this.#staged.values()].flatMap((bytes) => [headOf(bytes), bytes]);
-    let whole = Buffer.concat(parts);
-    while (whole.length > 0) whole = whole.subarray(writeSync(this.#file, whole));
+    let left = this.#staged.subarray(0, this.#end - this.#flushed);
+    while (left.length > 0) left = left.subarray(writeSync(this.#file, left));
     await sync(this.#file);
-    this.#staged.clear();
+    this.#flushed = this.#end;
   }
 
-  /** The record at a place. */
+  /** The record at a place; the next change may use its bytes again. */
   readAt(offset: number): Buffer {
-    const staged = this.#staged.get(offset);
-    if (staged) return staged;
+    if (offset >= this.#flushed) {
+      const at = offset - this.#flushed;
+      return this.#staged.subarray(at + HEAD, at + HEAD + this.#staged.readUInt32LE(at));
+    }
     const first = this.#read(offset, 1024);
     const length = first.readUInt32LE(0);
     return length + HEAD <= first.length
@@ -115,13 +133,6 @@ export class SourceLog {
   }
 }
 
-function headOf(bytes: Buffer): Buffer {
-  const head = Buffer.allocUnsafe(HEAD);
-  head.writeUInt32LE(bytes.length, 0);
-  head.writeUInt32LE(crc32(bytes), 4);
-  return head;
-}
-
 /** Gives the whole records of a piece and returns how many bytes they have; stops at a bad one. */
 function takeRecords(
   piece: Buffer,
@@ -140,6 +151,12 @@ function takeRecords(
   }
   return at;
 }
+
+const tooLong = (length: number): DialecticError =>
+  new DialecticError(
+    'file_too_large',
+    `A source has ${length} characters with its excerpts; ${Math.floor(LONGEST / 3)} is the most.`,
+  );
 
 const damaged = (path: string, at: number): DialecticError =>
   new DialecticError(

@@ -46,6 +46,14 @@ export function mergeDrafts(known: SourceDraft, found: SourceDraft): SourceDraft
   return { ...sound, excerpts, ...(!isSound && degraded !== undefined && { degraded }) };
 }
 
+/** Whether a draft tells what is not known yet, so that the two merged would say more. */
+export function isMore(known: SourceDraft, found: SourceDraft): boolean {
+  if (known.degraded !== undefined && found.degraded === undefined) return true;
+  if (found.excerpts.some((text) => !known.excerpts.includes(text))) return true;
+  const { degraded: _, ...said } = found;
+  return Object.keys(lacking(known, said)).length > 0;
+}
+
 const isBlank = (value: unknown): boolean => value === undefined || value === '';
 
 const said = (draft: SourceDraft): SourceDraft => ({
