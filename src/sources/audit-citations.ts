@@ -2,7 +2,9 @@ import { canonicalUrl } from './canonical-key.ts';
 import { type Claim, findClaims } from './claims.ts';
 import type { FindSource } from './footnotes.ts';
 import { findFlagged, findMalformed, findMarkers } from './markers.ts';
+import { matchSpans } from './match-spans.ts';
 import { findProse, type Prose, type Span } from './prose-spans.ts';
+import type { Source } from './source.ts';
 
 type CitationDefectCode =
   | 'unknown_source'
@@ -113,27 +115,44 @@ function findInvented(
   prose: readonly Prose[],
   known: ReadonlySet<string | undefined>,
 ): Found[] {
+  if (!text.includes('http')) return [];
   return prose
-    .flatMap(({ start, end }) =>
-      [...text.slice(start, end).matchAll(ADDRESS)].map(({ index, 0: found }) => ({
-        start: start + index,
-        end: start + index + found.length,
-        code: 'invented_address' as const,
-      })),
-    )
+    .flatMap(({ start, end }) => matchSpans(ADDRESS, text.slice(start, end), start))
     .filter((found) => {
       const address = text.slice(found.start, found.end);
       return !known.has(canonicalUrl(address)) && !LOCAL.test(address);
-    });
+    })
+    .map((found) => ({ ...found, code: 'invented_address' as const }));
 }
 
-/** The texts of the sources, made comparable once each. */
+/** The text of a source, made comparable once, and only for what is compared. */
+class SourceText {
+  readonly #text: string;
+  #words: string | undefined;
+  #numbers: Set<string> | undefined;
+  /** Whether nothing was read of the source. */
+  readonly isBlank: boolean;
+
+  constructor({ title, excerpts }: Source) {
+    this.#text = [title, ...excerpts].join('\n');
+    this.isBlank = excerpts.length === 0 || this.#text.trim() === '';
+  }
+
+  hasWords(words: string): boolean {
+    this.#words ??= comparable(this.#text);
+    return this.#words.includes(words);
+  }
+
+  hasNumber(number: string): boolean {
+    this.#numbers ??= new Set((this.#text.match(FIGURE) ?? []).map(toNumber));
+    return this.#numbers.has(number);
+  }
+}
+
+/** The texts of the sources that a document cites. */
 class SourceTexts {
   readonly #find: FindSource;
-  readonly #known = new Map<
-    string,
-    { readonly words: string; readonly numbers: Set<string> } | null
-  >();
+  readonly #known = new Map<string, SourceText | null>();
 
   constructor(find: FindSource) {
     this.#find = find;
@@ -147,12 +166,12 @@ class SourceTexts {
   compare(text: string, { ids, quotes, numbers, ...span }: Claim): Found[] {
     if (ids.length === 0) return [{ ...span, code: 'uncited_statement' }];
     const texts = this.#readAll(ids);
-    if (texts.every(({ words }) => words === '')) return [];
+    if (texts.every(({ isBlank }) => isBlank)) return [];
     const isQuoted = ({ start, end }: Span): boolean =>
       this.haveWords(ids, text.slice(start + 1, end - 1));
     const isSaid = (number: Span): boolean => {
       const value = toNumber(text.slice(number.start, number.end));
-      return texts.some((one) => one.numbers.has(value));
+      return texts.some((one) => one.hasNumber(value));
     };
     return [
       ...quotes
@@ -167,30 +186,26 @@ class SourceTexts {
   /** Whether the words stand in one of the sources; in one of which nothing was read they may. */
   haveWords(ids: readonly string[], quote: string): boolean {
     const texts = this.#readAll(ids);
-    if (texts.every(({ words }) => words === '')) return true;
-    return partsOf(quote).every((part) => texts.some(({ words }) => words.includes(part)));
+    if (texts.every(({ isBlank }) => isBlank)) return true;
+    return partsOf(quote).every((part) => texts.some((one) => one.hasWords(part)));
   }
 
-  #readAll(ids: readonly string[]) {
+  #readAll(ids: readonly string[]): SourceText[] {
     return ids.map((id) => this.#read(id)).filter((one) => one !== null);
   }
 
-  #read(id: string) {
+  #read(id: string): SourceText | null {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     const source = this.#find(id);
     const standing = source?.aliasOf === undefined ? source : this.#find(source.aliasOf);
-    const text = [standing?.title ?? '', ...(standing?.excerpts ?? [])].join('\n');
-    const read = standing && {
-      words: standing.excerpts.length === 0 ? '' : comparable(text),
-      numbers: new Set(
-        [...text.matchAll(/\d{1,99}(?:[.,]\d{1,99}){0,9}/g)].map(([number]) => toNumber(number)),
-      ),
-    };
-    this.#known.set(id, read ?? null);
-    return read ?? null;
+    const read = standing ? new SourceText(standing) : null;
+    this.#known.set(id, read);
+    return read;
   }
 }
+
+const FIGURE = /\d{1,99}(?:[.,]\d{1,99}){0,9}/g;
 
 /** Quotation marks, dashes and white space may be set in another way. */
 const comparable = (text: string): string =>

@@ -1,4 +1,5 @@
 import type { Marker } from './markers.ts';
+import { matchSpans } from './match-spans.ts';
 import type { Prose, Span } from './prose-spans.ts';
 
 /** A sentence that states something a source could be asked for: it has a number or a quotation. */
@@ -14,7 +15,8 @@ const END =
   /[.!?][*_"'\u201d\u2019)]{0,3}(?:\s?\\?[[\u3010][^\]\u3011\n]{0,80}[\]\u3011]){0,99}(?=\s)/g;
 const QUOTE =
   /"[^"\n]{8,600}"|\u201c[^\u201d\n]{8,600}\u201d|\u201e[^\u201c\n]{8,600}\u201c|\u00ab[^\u00bb\n]{8,600}\u00bb/g;
-const NUMBER = /(?<![\p{L}\p{N}_.,-])\d{1,99}(?:[.,]\d{1,99}){0,9}(?![\p{L}_])/gu;
+/** It looks for a digit first: what must not stand before it takes longer to look for. */
+const NUMBER = /(?=\d)(?<![\p{L}\p{N}_.,-])\d{1,99}(?:[.,]\d{1,99}){0,9}(?![\p{L}_])/gu;
 /** The number of an item or a heading says nothing. */
 const ORDINAL = /^\s*(?:>\s*)*(?:[-*+]\s+)?\d{1,4}[.)]\s/;
 /** Shorter quotations are names and words. */
@@ -57,22 +59,17 @@ function mask(text: string, { start, end, parts }: Prose): string {
 export function sentencesOf(block: string, offset: number): Span[] {
   const spans: Span[] = [];
   let from = 0;
-  for (const { index, 0: found } of block.matchAll(END)) {
+  for (const { start, end } of matchSpans(END, block, 0)) {
     // The full stop behind the number of an item ends nothing.
-    if (/^\s*(?:>\s*)*\d{1,4}\.$/.test(block.slice(from, index + 1))) continue;
-    spans.push({ start: offset + from, end: offset + index + found.length });
-    from = index + found.length;
+    if (/^\s*(?:>\s*)*\d{1,4}\.$/.test(block.slice(from, start + 1))) continue;
+    spans.push({ start: offset + from, end: offset + end });
+    from = end;
   }
   return [...spans, { start: offset + from, end: offset + block.length }];
 }
 
 function readClaim(masked: string, offset: number, span: Span, own: readonly Marker[]): Claim {
   const sentence = masked.slice(span.start - offset, span.end - offset);
-  const within = (pattern: RegExp): Span[] =>
-    [...sentence.matchAll(pattern)].map(({ index, 0: found }) => ({
-      start: span.start + index,
-      end: span.start + index + found.length,
-    }));
   const ordinal = span.start + (ORDINAL.exec(sentence)?.[0].length ?? 0);
   let next = 0;
   // Both are in the order of the text, so that one pass over the markers serves all numbers.
@@ -80,7 +77,7 @@ function readClaim(masked: string, offset: number, span: Span, own: readonly Mar
     while ((own[next]?.end ?? start + 1) <= start) next++;
     return start >= ordinal && start < (own[next]?.start ?? start + 1);
   };
-  const quotes = within(QUOTE).filter(({ start, end }) => {
+  const quotes = matchSpans(QUOTE, sentence, span.start).filter(({ start, end }) => {
     const words = sentence
       .slice(start - span.start, end - span.start)
       .trim()
@@ -91,6 +88,6 @@ function readClaim(masked: string, offset: number, span: Span, own: readonly Mar
     ...span,
     ids: own.flatMap(({ ids }) => ids),
     quotes,
-    numbers: within(NUMBER).filter(isOutside),
+    numbers: matchSpans(NUMBER, sentence, span.start).filter(isOutside),
   };
 }

@@ -1,3 +1,4 @@
+import { matchSpans } from './match-spans.ts';
 import { findProse, type Prose, type Span } from './prose-spans.ts';
 
 /** A citation in a text: `[S1]`, `[S1.e2]` for one excerpt, or what a model wrote for it. */
@@ -29,26 +30,31 @@ export const findMarkers = (text: string, prose: readonly Prose[]): Marker[] =>
     const written = text.slice(start, end);
     const isPlain = PLAIN.test(written);
     const names = isPlain ? [written.slice(1, -1)] : readNames(written);
-    return { start, end, ids: [...new Set(names.map(sourceOf))], names, isPlain };
+    const ids = names.map(sourceOf);
+    return { start, end, ids: isPlain ? ids : [...new Set(ids)], names, isPlain };
   });
 
 /** The id of a source, without the excerpt of it. */
-const sourceOf = (name: string): string => name.split('.', 1)[0]!;
+function sourceOf(name: string): string {
+  const at = name.indexOf('.');
+  return at === -1 ? name : name.slice(0, at);
+}
 
 /** What looks like a citation and can be none. */
 export const findMalformed = (text: string, prose: readonly Prose[]): Span[] =>
-  findAll(text, prose, MALFORMED);
+  findRare(text, prose, MALFORMED);
 
 function findAll(text: string, prose: readonly Prose[], pattern: RegExp): Span[] {
-  return prose.flatMap(({ parts }) =>
-    parts.flatMap((part) =>
-      [...text.slice(part.start, part.end).matchAll(pattern)].map(({ index, 0: found }) => ({
-        start: part.start + index,
-        end: part.start + index + found.length,
-      })),
-    ),
-  );
+  const found: Span[] = [];
+  for (const { parts } of prose) {
+    for (const { start, end } of parts) matchSpans(pattern, text.slice(start, end), start, found);
+  }
+  return found;
 }
+
+/** The same for what few texts have: one pass over the whole text tells. */
+const findRare = (text: string, prose: readonly Prose[], pattern: RegExp): Span[] =>
+  text.search(pattern) === -1 ? [] : findAll(text, prose, pattern);
 
 /** A cheap test before the text is parsed: every marker has one of these. */
 const MAY_CITE = /[sS][ \t\n]?[0-9]|[sS]ource/;
@@ -79,7 +85,7 @@ const FLAGGED = /\[unknown source: S\d{1,9}\]/g;
 
 /** The citations of sources that do not exist, which settleMarkers has marked. */
 export const findFlagged = (text: string, prose: readonly Prose[]): Span[] =>
-  findAll(text, prose, FLAGGED);
+  findRare(text, prose, FLAGGED);
 
 /**
  * The text with every citation written plainly; a citation of a source that does not exist becomes

@@ -10,6 +10,33 @@ export type Prose = Span & { readonly parts: readonly Span[]; readonly isHeading
 const blocks = new MarkdownIt({ html: true });
 blocks.core.ruler.enableOnly(['normalize', 'block']);
 
+type BlockToken = ReturnType<InstanceType<typeof blocks.block.State>['push']>;
+
+/** Tokens are plain objects: making them is a quarter of the work, and the parser makes slow ones. */
+blocks.block.State = class extends blocks.block.State {
+  override push(type: string, tag: string, nesting: BlockToken['nesting']): BlockToken {
+    if (nesting < 0) this.level--;
+    const token = {
+      type,
+      tag,
+      nesting,
+      level: this.level,
+      map: null,
+      content: '',
+      children: null,
+      attrs: null,
+      markup: '',
+      info: '',
+      meta: null,
+      block: true,
+      hidden: false,
+    } as BlockToken;
+    if (nesting > 0) this.level++;
+    this.tokens.push(token);
+    return token;
+  }
+};
+
 /** The prose of a document in reading order: fences, code spans, tags and addresses are left out. */
 export function findProse(text: string): Prose[] {
   const starts = lineStarts(text);
@@ -46,7 +73,10 @@ function withoutEndlessTags(text: string): string {
 /** A lone carriage return ends a line, too (CommonMark 2.1). */
 function lineStarts(text: string): number[] {
   const starts = [0];
-  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
+  const plain = text.includes('\r') ? text.replace(/\r(?!\n)/g, '\n') : text;
+  for (let at = plain.indexOf('\n'); at !== -1; at = plain.indexOf('\n', at + 1)) {
+    starts.push(at + 1);
+  }
   return starts;
 }
 
