@@ -100,8 +100,10 @@ const loadPage = (database: Database, job: Job) =>
          case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
            then sum(recorded_cost_micros)::float8 end as recorded,
          coalesce(bool_or(origin = 'recording'), false) as "isReplayed"
-       from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-       where j.chain_id = (select chain_id from jobs where id = $1)`,
+       from model_calls where job_id = any ((
+         select f.chain_id || array(
+           select l.id from jobs l where l.chain_id = f.chain_id and l.chain_id <> l.id)
+         from jobs f where f.id = $1)::uuid[])`,
       [job.parentId],
       'read-chain-cost',
     );

@@ -1810,11 +1810,14 @@ declare
   last_call uuid;
   begun int := 0;
 begin
-  select c.id into last_call from model_calls c
-  join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-  where c.tenant_id = current_tenant() and j.chain_id = of_chain and c.id <> of_call
-    and c.purpose <> 'embedding'
-  order by c.id desc limit 1;
+  -- The first link of a chain has the chain's id; the index of links holds the others alone. Sorted
+  -- apart, since a limit makes the planner walk all calls of the tenant from the newest back.
+  with sent as materialized (
+    select c.id from model_calls c
+    where c.tenant_id = current_tenant() and c.id <> of_call and c.purpose <> 'embedding'
+      and c.job_id = any (of_chain || array(select j.id from jobs j
+        where j.tenant_id = current_tenant() and j.chain_id = of_chain and j.chain_id <> j.id)))
+  select id into last_call from sent order by id desc limit 1;
   if found then
     select count(*) into begun from request_parts(last_call)
     having bool_and(role is not distinct from roles[ordinal + 1]
