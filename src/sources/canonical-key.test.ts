@@ -14,7 +14,12 @@ const SAME: readonly (readonly string[])[] = [
   ],
   ['https://example.org/?b=2&a=1', 'https://example.org?a=1&b=2&gclid=9'],
   ['https://doi.org/10.1000/XYZ', 'http://dx.doi.org/10.1000/xyz'],
-  ['https://arxiv.org/abs/2604.03173', 'http://arxiv.org/pdf/2604.03173v2.pdf'],
+  [
+    'https://arxiv.org/abs/2604.03173',
+    'http://arxiv.org/pdf/2604.03173v2.pdf',
+    'arXiv:2604.03173v1',
+    'https://doi.org/10.48550/arXiv.2604.03173',
+  ],
   ['https://example.org/%7euser/%c3%a4', 'https://example.org/~user/ä'],
 ];
 

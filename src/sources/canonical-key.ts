@@ -12,8 +12,11 @@ s_cid spm si`.split(/\s+/),
 const PLAIN = /^https?:\/\/(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[A-Za-z0-9_-]+)*)\/?$/;
 
 const DOI = /\b(10\.\d{4,9}\/[^\s?#"<>]+[^\s?#"<>.,;:)\]])/;
-const ARXIV =
-  /^\/(?:abs|pdf|html)\/((?:[a-z-]+(?:\.[A-Z]{2})?\/\d{7})|\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?$/;
+const PAPER = String.raw`((?:[a-z-]+(?:\.[A-Z]{2})?/\d{7})|\d{4}\.\d{4,5})(?:v\d+)?`;
+const ARXIV = new RegExp(String.raw`^/(?:abs|pdf|html)/${PAPER}(?:\.pdf)?$`);
+/** A paper by its number, `arXiv:2604.03173`, and by the DOI that arXiv gives to each. */
+const ARXIV_NUMBER = new RegExp(String.raw`^arxiv:\s?${PAPER}$`, 'i');
+const ARXIV_DOI = new RegExp(String.raw`^10\.48550/arxiv\.${PAPER}$`, 'i');
 
 /**
  * What makes two finds the same source: DOI, arXiv number, ISBN, address, or the text itself where there
@@ -22,10 +25,15 @@ const ARXIV =
 export function canonicalKey(draft: SourceDraft): string {
   const { doi, isbn, url } = draft;
   const ownDoi = doi === undefined ? undefined : DOI.exec(doi)?.[1];
-  if (ownDoi !== undefined) return `doi:${ownDoi.toLowerCase()}`;
+  if (ownDoi !== undefined) return keyOfDoi(ownDoi);
   const book = isbn === undefined ? undefined : canonicalIsbn(isbn);
   if (book !== undefined) return `isbn:${book}`;
   return (url === undefined ? undefined : canonicalUrl(url)) ?? keyOfText(draft);
+}
+
+function keyOfDoi(doi: string): string {
+  const paper = ARXIV_DOI.exec(doi)?.[1];
+  return paper === undefined ? `doi:${doi.toLowerCase()}` : `arxiv:${paper}`;
 }
 
 /** Texts that differ in their white space or composition of letters alone are one. */
@@ -42,6 +50,8 @@ function keyOfText({ title, excerpts }: SourceDraft): string {
 export function canonicalUrl(text: string): string | undefined {
   const plain = PLAIN.exec(text)?.[1];
   if (plain !== undefined && !isRegistry(plain)) return `url:${plain}`;
+  const paper = ARXIV_NUMBER.exec(text)?.[1];
+  if (paper !== undefined) return `arxiv:${paper}`;
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
@@ -59,7 +69,7 @@ const isRegistry = (plain: string): boolean => /^(?:(?:dx\.)?doi|arxiv)\.org/.te
 function canonicalWork(host: string, { pathname }: URL): string | undefined {
   if (host === 'doi.org' || host === 'dx.doi.org') {
     const doi = DOI.exec(decode(pathname))?.[1];
-    return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
+    return doi === undefined ? undefined : keyOfDoi(doi);
   }
   const paper = host === 'arxiv.org' ? ARXIV.exec(pathname)?.[1] : undefined;
   return paper === undefined ? undefined : `arxiv:${paper}`;

@@ -117,7 +117,7 @@ export class SourceRegistry {
   }
 
   #readNew(): void {
-    this.#log.readNew((bytes, place) => this.#index.apply(open(bytes), place));
+    this.#log.readNew((bytes, place) => this.#index.apply(skim(bytes), place));
   }
 
   #change<T>(make: () => T): Promise<T> {
@@ -176,14 +176,32 @@ const parse = (bytes: Buffer): Entry => JSON.parse(bytes.toString()) as Entry;
 const SOURCE = Buffer.from(',"source":{');
 
 /**
- * A record whose source is parsed only where it is asked for: opening a log needs keys and signatures
- * alone. Within a string the quotes of `SOURCE` would be escaped, so it is found where it begins.
+ * Reads a record without its source where it admits one: opening a log needs keys and signatures alone.
+ * Within a string the quotes of `SOURCE` would be escaped, so it is found where the source begins.
  */
-function open(bytes: Buffer): Entry {
+function skim(bytes: Buffer): Entry {
   const at = bytes.indexOf(SOURCE);
   if (at === -1) return parse(bytes);
-  const head = JSON.parse(`${bytes.toString('utf8', 0, at)}}`) as Entry;
-  return Object.defineProperty(head, 'source', {
-    get: () => (parse(bytes) as Extract<Entry, { source: SourceDraft }>).source,
-  });
+  const head = JSON.parse(`${bytes.toString('utf8', 0, at)}}`) as Partial<Admission>;
+  const { key, near } = head;
+  return key === undefined || near === undefined ? parse(bytes) : new Skimmed(key, near, bytes);
+}
+
+type Admission = Extract<Entry, { readonly key: string }>;
+
+/** The record of a source whose text is parsed when it is asked for. */
+class Skimmed implements Admission {
+  readonly key: string;
+  readonly near: string;
+  readonly #bytes: Buffer;
+
+  constructor(key: string, near: string, bytes: Buffer) {
+    this.key = key;
+    this.near = near;
+    this.#bytes = bytes;
+  }
+
+  get source(): SourceDraft {
+    return (parse(this.#bytes) as Admission).source;
+  }
 }

@@ -27,5 +27,14 @@ test('a draft tells more where the two merged say more than the known one', () =
   );
 });
 
+test('what could not be read before has the title of the page that was', () => {
+  const url = 'https://example.org/bread';
+  const before = { title: url, url, author: 'A. Baker', excerpts: [], degraded: 'no answer' };
+  const read = { title: 'Bread', url, author: '', excerpts: ['Sour dough rises.'] };
+  const { degraded: _, ...known } = before;
+  expect(mergeDrafts(before, read)).toEqual({ ...known, title: 'Bread', excerpts: read.excerpts });
+  expect(mergeDrafts(read, before)).toEqual({ ...read, author: 'A. Baker' });
+});
+
 const sorted = (one: SourceDraft): [string, unknown][] =>
   Object.entries(one).toSorted(([a], [b]) => a.localeCompare(b));

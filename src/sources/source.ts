@@ -37,9 +37,14 @@ export function ordinalOf(id: string): number | undefined {
   return /^S[1-9]\d*$/.test(id) ? Number(id.slice(1)) : undefined;
 }
 
-/** Two drafts of one source as one: nothing is replaced by less, and every excerpt is kept. */
+/**
+ * Two drafts of one source as one: nothing is replaced by less, and every excerpt is kept. Where the
+ * source could not be read before, a draft of one that was read is worth more, its title above all.
+ */
 export function mergeDrafts(known: SourceDraft, found: SourceDraft): SourceDraft {
-  const { degraded, ...sound } = { ...said(known), ...lacking(known, found) };
+  const isRead = known.degraded !== undefined && found.degraded === undefined;
+  const more = isRead ? withoutBlanks(found) : lacking(known, found);
+  const { degraded, ...sound } = { ...said(known), ...more };
   const excerpts = [...new Set([...known.excerpts, ...found.excerpts])];
   // One sound look at it is enough.
   const isSound = [known, found].some((one) => one.degraded === undefined);
@@ -56,8 +61,11 @@ export function isMore(known: SourceDraft, found: SourceDraft): boolean {
 
 const isBlank = (value: unknown): boolean => value === undefined || value === '';
 
+const withoutBlanks = (draft: SourceDraft): Partial<SourceDraft> =>
+  Object.fromEntries(Object.entries(draft).filter(([, value]) => !isBlank(value)));
+
 const said = (draft: SourceDraft): SourceDraft => ({
-  ...Object.fromEntries(Object.entries(draft).filter(([, value]) => !isBlank(value))),
+  ...withoutBlanks(draft),
   title: draft.title,
   excerpts: draft.excerpts,
 });
