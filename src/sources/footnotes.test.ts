@@ -67,6 +67,8 @@ describe('markers', () => {
     ['as Source 3 says', 'as [S3] says'],
     ['| a [S1] | b [S2, S3] |', '| a [S1] | b [S2][S3] |'],
     ['`[S1,S2]` ``a ` [S1,S2]``', '`[S1,S2]` ``a ` [S1,S2]``'],
+    ['```| a [S1,S2] |\n|---|', '```| a [S1,S2] |\n|---|'],
+    ['> [S1,S2] | b\n|---|---|', '> [S1][S2] | b\n|---|---|'],
     ['<a href="[S1,S2]">x</a> <!-- [S1,S2] -->', '<a href="[S1,S2]">x</a> <!-- [S1,S2] -->'],
     ['[text](https://a.org/[S1,S2])', '[text](https://a.org/[S1,S2])'],
     ['an unclosed ` before [S1,S2]', 'an unclosed ` before [S1][S2]'],

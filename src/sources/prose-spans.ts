@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it';
+import { readTablesLate } from '../text/late-tables.ts';
 
 /** A stretch of Markdown that people read as text; offsets are those of the whole document. */
 export type Span = { readonly start: number; readonly end: number };
@@ -9,6 +10,7 @@ export type Prose = Span & { readonly parts: readonly Span[]; readonly isHeading
 // Blocks alone: markdown-it tells the lines of a block, and nothing of places within a line.
 const blocks = new MarkdownIt({ html: true });
 blocks.core.ruler.enableOnly(['normalize', 'block']);
+readTablesLate(blocks);
 
 type BlockToken = ReturnType<InstanceType<typeof blocks.block.State>['push']>;
 

@@ -1,5 +1,6 @@
 import MarkdownIt, { type MarkdownIt as Parser, type StateInline, type Token } from 'markdown-it';
 import { withoutControls } from './clean-text.ts';
+import { readTablesLate } from './late-tables.ts';
 
 /** A part of a text that is code, from its first character to behind its last one. */
 type Range = readonly [start: number, end: number];
@@ -14,10 +15,9 @@ const parser = createParser();
  * begins and ends must be read as it will be then.
  */
 function createParser(): Parser {
-  const made = new MarkdownIt({ html: false }).disable(['image', 'table']);
-  // GitHub takes a line for a fence, a quote or a list before it looks for a table.
-  const { table, backticks } = takeRules();
-  made.block.ruler.before('lheading', 'late_table', table, { alt: ['paragraph', 'reference'] });
+  const made = new MarkdownIt({ html: false }).disable(['image']);
+  readTablesLate(made);
+  const backticks = takeBackticks();
   made.inline.ruler.at('backticks', (state: StateInline, silent: boolean) => {
     const { pos } = state;
     const length = state.tokens.length;
@@ -29,12 +29,11 @@ function createParser(): Parser {
   return made;
 }
 
-/** The parser's own rules for tables and code spans. */
-function takeRules() {
-  const { block, inline } = new MarkdownIt();
-  block.ruler.enableOnly(['table']);
+/** The parser's own rule for code spans. */
+function takeBackticks() {
+  const { inline } = new MarkdownIt();
   inline.ruler.enableOnly(['backticks']);
-  return { table: block.ruler.getRules('')[0]!, backticks: inline.ruler.getRules('')[0]! };
+  return inline.ruler.getRules('')[0]!;
 }
 
 function parseBlocks(text: string): Token[] {
