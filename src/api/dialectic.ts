@@ -16,7 +16,7 @@ import { readSession, type SessionView } from '../session/read.ts';
 import { type ReadDocument, readDocument } from '../session/read-document.ts';
 import { cancelRun, pauseRun } from '../session/stop.ts';
 import type { RunResult } from '../session/summary.ts';
-import { writeFolder } from '../session/write-folder.ts';
+import { type ExportOptions, writeFolder } from '../session/write-folder.ts';
 import { settleLeftHolds } from '../wallet/holds.ts';
 import { reportCosts } from '../wallet/report.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
@@ -210,9 +210,9 @@ export class LocalDialectic {
   }
 
   /** Writes a folder beside the one that the session keeps; with none it only returns the result. */
-  export(session: string, folder: string | undefined): Promise<RunResult> {
+  export(session: string, folder: string | undefined, options?: ExportOptions): Promise<RunResult> {
     const { database, tenantId } = this.#store;
-    return writeFolder(database, tenantId, session, folder);
+    return writeFolder(database, tenantId, session, folder, options);
   }
 
   /**

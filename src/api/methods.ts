@@ -92,6 +92,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   'sources.add': CALL,
   'sources.list': CALL,
   'sources.show': CALL,
+  'sources.recordChecks': CALL,
   'sources.export': CALL,
   'sources.trace': CALL,
   'sources.merge': CALL,

@@ -8,7 +8,7 @@ import type { Depth, Overlay, Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
 import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
-import type { SourceDraft } from '../sources/source.ts';
+import type { GivenSource } from '../sources/source-copies.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
 /** What a run is told; all of it is plain data. */
@@ -45,7 +45,7 @@ export type RunOptions = {
   readonly allowDegraded?: boolean | undefined;
   readonly resources?: readonly NewResource[] | undefined;
   /** What the documents may cite, in the order of their ids; `gatherSources` reads files and pages. */
-  readonly sources?: readonly SourceDraft[] | undefined;
+  readonly sources?: readonly GivenSource[] | undefined;
   /** Role, standards and style of this session, and of a new project. */
   readonly overlay?: Overlay | undefined;
   readonly projectOverlay?: Overlay | undefined;

@@ -1,4 +1,5 @@
 import { gatherBySearch } from '../gather/gather-by-search.ts';
+import { giveSource } from '../gather/gathered-source.ts';
 import { openSearch } from '../gather/open-search.ts';
 import type { SourcesSettings } from '../gather/sources-settings.ts';
 import type { SearchWeb } from '../handlers/handler-deps.ts';
@@ -22,6 +23,6 @@ export function searchWeb(
     const provider = openSearch(settings, '.', environment);
     const options = { most: MOST_HITS, signal, allowPrivate };
     const { sources } = await gatherBySearch(provider, queries, options);
-    return sources.map(({ draft }) => draft);
+    return sources.map(giveSource);
   };
 }

@@ -14,7 +14,9 @@ import {
   SAME_TEXT,
   splitSource,
 } from '../sources/project-sources.ts';
-import type { Source, SourceDraft } from '../sources/source.ts';
+import type { Source } from '../sources/source.ts';
+import { type CheckedState, recordChecks } from '../sources/source-checks.ts';
+import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import type { Likeness, Registered } from '../sources/source-index.ts';
 import { type Plain, toPlain } from './plain.ts';
 import type { Store } from './store.ts';
@@ -41,14 +43,14 @@ export class Sources {
    */
   add(
     project: string,
-    drafts: readonly SourceDraft[],
+    given: readonly GivenSource[],
     likeness: Likeness = SAME_TEXT,
   ): Promise<readonly Registered[]> {
     return this.#in(project, (tx, id) =>
       admitSources(
         tx,
         id,
-        drafts.map((draft) => ({ draft, origin: 'added' })),
+        given.map((one) => ({ ...splitGiven(one), origin: 'added' })),
         likeness,
       ),
     );
@@ -67,11 +69,17 @@ export class Sources {
       const sources = await listSources(tx, id);
       const found = sources.find(({ info }) => info.id === wanted.toUpperCase());
       if (found) {
-        return toPlain({ ...found.info, excerpts: found.excerpts, citedBy: found.citedBy });
+        const { info, ...detail } = found;
+        return toPlain({ ...info, ...detail });
       }
       const there = sources.length === 0 ? 'it has none' : `it has S1 to S${sources.length}`;
       throw new DialecticError('not_found', `The project has no source ${wanted}; ${there}.`);
     });
+  }
+
+  /** Notes how sources stood when their pages were looked at again. */
+  recordChecks(project: string, checks: readonly CheckedState[]): Promise<void> {
+    return this.#in(project, (tx, id) => recordChecks(tx, id, checks));
   }
 
   /** The sources as a reference manager reads them. */

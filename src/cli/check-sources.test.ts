@@ -32,6 +32,7 @@ function sourcesOf(all: readonly { id: string; url?: string; aliasOf?: string; t
     ...source,
     title: `Title of ${source.id}`,
     excerpts: [text],
+    copies: [],
     admittedAt: '2026-01-02T00:00:00.000Z',
   }));
   const show = async (_: string, id: string) => {
@@ -39,7 +40,13 @@ function sourcesOf(all: readonly { id: string; url?: string; aliasOf?: string; t
     if (!found) throw new Error(`The project has no source ${id}.`);
     return found;
   };
-  const sources: unknown = { list: async () => known, show };
+  /** Stores a look as the project would, so that the next one finds it. */
+  const recordChecks: Dialectic['sources']['recordChecks'] = async (_, checks) => {
+    for (const { id, ...checked } of checks) {
+      Object.assign(known.find((one) => one.id === id) ?? {}, { checked });
+    }
+  };
+  const sources: unknown = { list: async () => known, show, recordChecks };
   return sources as Dialectic['sources'];
 }
 
@@ -73,6 +80,12 @@ test('by age only those are checked that were read so many days ago', async () =
   expect(describeChecks(await check('30'))).toEqual([
     'There is no source with an address to check.',
   ]);
-  expect(await check('29')).toMatchObject([{ id: 'S1', state: 'unchanged' }]);
-  expect(() => readDays('soon')).toThrow('--older-than takes a number of days.');
+  expect(await check('29d')).toMatchObject([{ id: 'S1', state: 'unchanged' }]);
+  // The look just now counts as well as the reading did.
+  expect(await check('29d')).toEqual([]);
+  vi.setSystemTime(new Date('2026-03-02T00:00:00Z'));
+  expect(await check('30d')).toHaveLength(1);
+  for (const text of ['soon', '-1', '30w', '']) {
+    expect(() => readDays(text)).toThrow('--older-than takes a number of days, as in 30d.');
+  }
 });

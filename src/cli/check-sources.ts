@@ -9,7 +9,7 @@ import { readConfigurationFiles } from './configuration.ts';
 export type CheckScope = {
   /** Their ids; all that have an address where there is none. */
   readonly wanted: readonly string[];
-  /** Only those that were read so many days ago. */
+  /** Only those that were read, or checked, so many days ago. */
   readonly olderThanDays?: number;
 };
 
@@ -20,11 +20,11 @@ export type CheckedSource = Omit<SourceCheck, 'found'> & {
 };
 
 /**
- * Fetches the pages of a project's sources anew and compares them with what was read of each. It asks
- * from here, as `sources add` does, and changes nothing in the store.
+ * Fetches the pages of a project's sources anew, compares them with what was read of each, and notes
+ * how each stands. It asks from here, as `sources add` does.
  */
 export async function checkProject(
-  sources: Pick<Dialectic['sources'], 'list' | 'show'>,
+  sources: Pick<Dialectic['sources'], 'list' | 'show' | 'recordChecks'>,
   project: string,
   { wanted, olderThanDays = 0 }: CheckScope,
 ): Promise<CheckedSource[]> {
@@ -35,29 +35,44 @@ export async function checkProject(
   const missing = [...ids].find((id) => !listed.some((source) => source.id === id));
   // It says which there are.
   if (missing !== undefined) await sources.show(project, missing);
-  const due = listed.filter(({ admittedAt }) =>
-    isCheckDue(new Date(admittedAt), olderThanDays, now()),
+  const due = listed.filter(({ admittedAt, checked }) =>
+    isCheckDue(new Date(checked?.at ?? admittedAt), olderThanDays, now()),
   );
   const known = await Promise.all(due.map(({ id }) => sources.show(project, id)));
   const { allowPrivate } = readSourcesSettings(readConfigurationFiles());
   const checks = await checkSources(
-    known.map(({ url, excerpts }) => ({ ...(url !== undefined && { url }), excerpts })),
+    known.map(({ url, excerpts, copies }) => {
+      const sha256 = copies.at(-1)?.sha256;
+      return { ...(url && { url }), ...(sha256 && { sha256 }), excerpts };
+    }),
     allowPrivate === undefined ? {} : { allowPrivate },
   );
-  return checks.map((check, at) => {
-    const { found: _, ...told } = check;
+  const told = checks.map((check, at) => {
+    const { found: _, ...state } = check;
     const { id, title } = known[at]!;
-    return { id, title, ...told };
+    return { id, title, ...state };
   });
+  const states = told.map((check) => {
+    const { title: _, at, ...state } = check;
+    return { ...state, at: at.toISOString() };
+  });
+  await sources.recordChecks(project, states);
+  return told;
 }
 
 /** The lines of `sources check`. */
 export function describeChecks(checks: readonly CheckedSource[]): string[] {
   if (checks.length === 0) return ['There is no source with an address to check.'];
-  return checks.map((check) => `${check.id}  ${stateOf(check)}  ${check.title}`);
+  return checks.map((check) => `${check.id}  ${describeState(check)}  ${check.title}`);
 }
 
-function stateOf({ state, url, likeness = 0, reason }: CheckedSource): string {
+/** How a source stands, in a few words. */
+export function describeState({
+  state,
+  url,
+  likeness = 0,
+  reason,
+}: Pick<CheckedSource, 'state' | 'url' | 'likeness' | 'reason'>): string {
   if (state === 'changed') return `changed, ${Math.floor(likeness * 100)} % alike`;
   if (state === 'moved') return `moved to ${url}`;
   return reason === undefined ? state : `${state} (${reason.replace(/\.$/, '')})`;
@@ -66,7 +81,7 @@ function stateOf({ state, url, likeness = 0, reason }: CheckedSource): string {
 /** Days as `--older-than` takes them. */
 export function readDays(text: string | undefined): { readonly olderThanDays?: number } {
   if (text === undefined) return {};
-  const olderThanDays = Number(text);
-  if (Number.isFinite(olderThanDays) && olderThanDays >= 0) return { olderThanDays };
-  throw new DialecticError('usage_invalid', '--older-than takes a number of days.');
+  const olderThanDays = /^\d+(?:\.\d+)?d?$/.test(text) ? Number.parseFloat(text) : Number.NaN;
+  if (Number.isFinite(olderThanDays)) return { olderThanDays };
+  throw new DialecticError('usage_invalid', '--older-than takes a number of days, as in 30d.');
 }

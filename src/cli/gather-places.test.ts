@@ -45,7 +45,9 @@ test('a page of one’s own network is read where the configuration opens its ho
 test('a search takes of a folder what answers it', async () => {
   await configure('{}');
   const search = { queries: ['acid of rye bread'], most: 10 };
-  expect(await gatherPlaces([notes], search)).toEqual([{ title: 'Rye', excerpts: [RYE] }]);
+  const archived = { mediaType: 'text/markdown', base64: Buffer.from(RYE).toString('base64') };
+  const rye = { title: 'Rye', excerpts: [RYE], archived };
+  expect(await gatherPlaces([notes], search)).toEqual([rye]);
   await expect(gatherPlaces([], search)).rejects.toThrow('set sources.search');
   const unknown = { queries: ['quantum chromodynamics'], most: 10 };
   await expect(gatherPlaces([notes], unknown)).rejects.toThrow(`Nothing was found in ${notes}.`);

@@ -1,10 +1,10 @@
 import { DialecticError } from '../errors/errors.ts';
 import { gatherBySearch } from '../gather/gather-by-search.ts';
 import { type GatherOptions, gatherSources } from '../gather/gather-sources.ts';
-import type { Gathered } from '../gather/gathered-source.ts';
+import { type Gathered, giveSource } from '../gather/gathered-source.ts';
 import { openSearch } from '../gather/open-search.ts';
 import { readSourcesSettings, type SourcesSettings } from '../gather/sources-settings.ts';
-import type { SourceDraft } from '../sources/source.ts';
+import type { GivenSource } from '../sources/source-copies.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { readStoredKeys } from './key-store.ts';
 import { tell } from './output.ts';
@@ -20,7 +20,7 @@ export type Search = { readonly queries: readonly string[]; readonly most: numbe
 export async function gatherPlaces(
   places: readonly string[],
   search: Search = { queries: [], most: 0 },
-): Promise<SourceDraft[]> {
+): Promise<GivenSource[]> {
   const isSearch = search.queries.length > 0;
   if (places.length === 0 && !isSearch) return [];
   const settings = readSourcesSettings(readConfigurationFiles());
@@ -36,7 +36,7 @@ export async function gatherPlaces(
   for (const { draft } of sources) {
     if (draft.degraded !== undefined) tell(`Not checked: ${draft.title}: ${draft.degraded}`);
   }
-  if (sources.length > 0) return sources.map(({ draft }) => draft);
+  if (sources.length > 0) return sources.map(giveSource);
   const missing = isSearch ? 'Nothing was found' : 'There is no source';
   const where = places.length === 0 ? '' : ` in ${places.join(', ')}`;
   throw new DialecticError('usage_invalid', `${missing}${where}.`);

@@ -3,6 +3,7 @@ import type { SourceDetail, SourceInfo } from '../session/source-info.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { Trace, TracedCitation } from '../session/trace-citation.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { describeState } from './check-sources.ts';
 
 type Info = Plain<SourceInfo>;
 
@@ -62,9 +63,23 @@ export function describeSources(project: string, sources: readonly Info[]): stri
     `Project ${project}: ${countNoun(sources.length, 'source')}.`,
     ...tabulateSources(sources),
     ...(uncited.length > 0 ? [`Cited by no document: ${namesOf(uncited)}`] : []),
+    ...describeLastChecks(sources),
     ...degraded.map(({ id, degraded: reason }) => `${id} could not be checked: ${reason}`),
     'Read one with: dialectic sources show ID',
   ];
+}
+
+/** How the sources stood when they were checked: those that are as they were by their number alone. */
+function describeLastChecks(sources: readonly Info[]): string[] {
+  const checked = sources.flatMap(({ id, checked: check }) => (check ? [{ id, ...check }] : []));
+  if (checked.length === 0) return [];
+  const states = [...Map.groupBy(checked, ({ state }) => state)].map(([state, own]) => {
+    const names = state === 'unchanged' ? '' : ` (${own.map(({ id }) => id).join(', ')})`;
+    return `${own.length} ${state}${names}`;
+  });
+  const last = checked.map(({ at }) => at.slice(0, 10)).toSorted();
+  const when = last[0] === last.at(-1) ? last[0] : `between ${last[0]} and ${last.at(-1)}`;
+  return [`Checked ${when}: ${states.join(', ')}`];
 }
 
 const namesOf = (sources: readonly Info[]): string => sources.map(({ id }) => id).join(', ');
@@ -81,6 +96,14 @@ export function describeSource(source: Plain<SourceDetail>): string[] {
     ...(aliasOf === undefined ? [] : [`  the same as ${aliasOf}`]),
     ...(aliases.length > 0 ? [`  the same: ${aliases.join(', ')}`] : []),
     `  ${source.origin}, ${source.admittedAt.slice(0, 10)}`,
+    ...(source.checked
+      ? [`  checked ${source.checked.at.slice(0, 10)}: ${describeState(source.checked)}`]
+      : []),
+    ...source.copies.map(
+      ({ mediaType, size, fetchedAt, sha256, isKept }) =>
+        `  ${isKept ? 'archived' : 'too large to archive'} ${fetchedAt.slice(0, 10)}: ` +
+        `${mediaType}, ${countNoun(size, 'byte')}, SHA-256 ${sha256}`,
+    ),
     '',
     citedBy.length === 0
       ? 'Cited by no document.'

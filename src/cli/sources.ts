@@ -62,7 +62,10 @@ export function sourcesCommand(): Command {
 function addCheckVerb(verb: (name: string, description: string) => Command): void {
   verb('check', 'look whether sources are still there and say what was read of them')
     .argument('[source...]', 'their ids (default: all that have an address)')
-    .option('--older-than <days>', 'only those that were read so many days ago')
+    .option(
+      '--older-than <days>',
+      'only those that were last read or checked so many days ago, as in 30d',
+    )
     .action((wanted: string[], options: Options & { olderThan?: string }) =>
       inProject(options, async (dialectic, { id }) => {
         const scope = { wanted, ...readDays(options.olderThan) };

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 
 /** The hash under which a text is stored. */
-export const hashOf = (body: string): string => hash('sha256', body, 'hex');
+export const hashOf = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
 
 /** Stores a text under its hash, once, and returns the hash; it is not erased before the commit. */
 export async function saveBlob(tx: Transaction, body: string): Promise<string> {

@@ -68,7 +68,7 @@ export async function claimFolder(out: string, owner: string): Promise<void> {
 export async function writeOwned(
   out: string,
   owner: string,
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | Uint8Array>,
 ): Promise<void> {
   const known = new Set(await readOwned(out, owner));
   const found = await requireAllFree(out, [...files.keys()], known);

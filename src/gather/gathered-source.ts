@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DialecticError } from '../errors/errors.ts';
 import type { SourceDraft } from '../sources/source.ts';
+import type { GivenSource } from '../sources/source-copies.ts';
 
 /** The bytes of a source as they were read, for an archive that can be compared with later ones. */
 export type Archived = {
@@ -31,3 +32,10 @@ export type Gathered = {
 
 /** The SHA-256 of bytes in hexadecimal. */
 export const digestOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
+
+/** A source that was read as a project takes it: with its bytes, which are kept with it. */
+export function giveSource({ draft, archived }: GatheredSource): GivenSource {
+  if (archived === undefined) return draft;
+  const base64 = Buffer.from(archived.bytes).toString('base64');
+  return { ...draft, archived: { mediaType: archived.mediaType, base64 } };
+}

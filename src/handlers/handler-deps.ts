@@ -4,13 +4,13 @@ import type { Job } from '../jobs/types.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { ModelProvider } from '../models/types.ts';
 import type { Trace } from '../platform/trace.ts';
-import type { SourceDraft } from '../sources/source.ts';
+import type { GivenSource } from '../sources/source-copies.ts';
 
 /** Sources that a search service has for queries, the best of the first query first. */
 export type SearchWeb = (
   queries: readonly string[],
   signal: AbortSignal,
-) => Promise<readonly SourceDraft[]>;
+) => Promise<readonly GivenSource[]>;
 
 /** What the handlers need from the process that runs them. */
 export type HandlerDeps = {

@@ -5,6 +5,7 @@ import type { JobInput } from '../generation/job-input.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { admitSources, readProjectSources } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
+import { splitGiven } from '../sources/source-copies.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { isRecord } from '../text/is-record.ts';
 import type { HandlerDeps } from './handler-deps.ts';
@@ -60,8 +61,8 @@ async function admitFinds(
   queries: readonly string[],
 ): Promise<void> {
   if (search === undefined || queries.length === 0) return;
-  const drafts = await search(queries, signal);
-  const finds = drafts.map((draft) => ({ draft, origin: 'research' as const }));
+  const found = await search(queries, signal);
+  const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));
   await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds));
 }
 

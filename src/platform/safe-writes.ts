@@ -8,10 +8,15 @@ import { newId } from './ids.ts';
 export const PARTIAL_PREFIX = '.dialectic-';
 
 /**
- * Writes a text whole or not at all: a reader sees the old file or the new one. A link in its place
- * is replaced, not followed. Without `mode` an older file's rights stay. Returns what the file is now.
+ * Writes text or bytes whole or not at all: a reader sees the old file or the new one. A link in its
+ * place is replaced, not followed. Without `mode` an older file's rights stay. Returns what the file is
+ * now.
  */
-export async function replaceText(path: string, text: string, mode?: number): Promise<Stats> {
+export async function replaceText(
+  path: string,
+  text: string | Uint8Array,
+  mode?: number,
+): Promise<Stats> {
   const partial = join(dirname(path), `${PARTIAL_PREFIX}${newId()}`);
   try {
     const before = await lookAt(path);

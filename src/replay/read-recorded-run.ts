@@ -11,6 +11,7 @@ import { configureProcess } from '../recipe/configure-process.ts';
 import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
 import { loadProcess } from '../recipe/validate.ts';
+import { COPIES_FOLDER } from '../session/export-copies.ts';
 import { SOURCES_DATA, SOURCES_PAGE } from '../session/export-sources.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
 import type { SourceDraft } from '../sources/source.ts';
@@ -70,7 +71,8 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
   const isOwn = paths.includes(`${recipe}/process.yaml`);
   const resources = paths
     .filter((path) => path.startsWith('general_resource/'))
-    .filter((path) => path !== SOURCES_PAGE && path !== SOURCES_DATA);
+    .filter((path) => path !== SOURCES_PAGE && path !== SOURCES_DATA)
+    .filter((path) => path.split('/')[1] !== COPIES_FOLDER);
   return {
     settings,
     brief: await read(constructPath({ kind: 'user_prompt', name: settings.project.name })),

@@ -3,6 +3,7 @@ import { constructPath } from '../documents/paths.ts';
 import { linkMarkers } from '../sources/footnotes.ts';
 import { readProjectSources } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
+import { type LastCheck, readChecks } from '../sources/source-checks.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { safeCell, safeInline } from '../text/markdown-text.ts';
@@ -36,6 +37,8 @@ export type CitationReport = {
 /** What an export needs to know of a project's sources. */
 export type SourceBook = {
   readonly sources: SourceSet;
+  /** How sources stood when they were last checked, by id. */
+  readonly checks: ReadonlyMap<string, LastCheck>;
   readonly uses: ReadonlyMap<string, readonly SourceUse[]>;
 };
 
@@ -45,7 +48,9 @@ export const SOURCES_DATA = constructPath({ kind: 'general_resource', name: 'sou
 
 export async function readSourceBook(tx: Transaction, projectId: string): Promise<SourceBook> {
   const sources = await readProjectSources(tx, projectId);
-  return { sources, uses: sources.size > 0 ? await readUses(tx, projectId, sources) : new Map() };
+  if (sources.size === 0) return { sources, uses: new Map(), checks: new Map() };
+  const uses = await readUses(tx, projectId, sources);
+  return { sources, uses, checks: await readChecks(tx, projectId) };
 }
 
 /** Sums up what the audits of the pass found; null where nothing can be cited and nothing was. */
@@ -135,13 +140,16 @@ function pageAbove({ id }: SessionView, path: string): string | null {
   return isBelow ? '../' : null;
 }
 
-function writePage({ sources, uses }: SourceBook, documents: readonly ExportedDocument[]): string {
+function writePage(book: SourceBook, documents: readonly ExportedDocument[]): string {
+  const { sources, uses, checks } = book;
   const rows = sources.standing.map(({ id, title, author, publisher, year, url, degraded }) => {
     const by = [author, publisher, year].filter((part) => part !== undefined && part !== '');
     const note = degraded === undefined ? '' : ` (not checked: ${safeCell(degraded)})`;
     const address = url === undefined ? '' : `<${url.replace(/[\s<>|]/g, encodeURIComponent)}>`;
     const cited = countNoun(uses.get(id)?.length ?? 0, 'place');
-    return `| ${id} | ${safeCell(title)}${note} | ${safeCell(by.join(', '))} | ${address} | ${cited} |`;
+    const cells = [`${safeCell(title)}${note}`, safeCell(by.join(', ')), address, cited];
+    if (checks.size > 0) cells.push(describeCheck(checks.get(id)));
+    return `| ${id} | ${cells.join(' | ')} |`;
   });
   const aliases = sources.all.flatMap(({ id, aliasOf }) =>
     aliasOf === undefined ? [] : [`- ${id} is the same as ${aliasOf}.`],
@@ -151,14 +159,18 @@ function writePage({ sources, uses }: SourceBook, documents: readonly ExportedDo
     '',
     'The documents cite by these ids. `dialectic sources show ID` shows the text of one.',
     '',
-    '| id | title | by | address | cited in |',
-    '|---|---|---|---|---|',
+    `| id | title | by | address | cited in |${checks.size > 0 ? ' checked |' : ''}`,
+    `|---|---|---|---|---|${checks.size > 0 ? '---|' : ''}`,
     ...rows,
     ...(aliases.length > 0 ? ['', ...aliases] : []),
     ...sources.standing.flatMap((source) => listUses(source, uses.get(source.id) ?? [], documents)),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Whether a page still says what was read of it, as far as somebody has looked. */
+const describeCheck = (check: LastCheck | undefined): string =>
+  check === undefined ? '' : `${check.state}, ${check.at.toISOString().slice(0, 10)}`;
 
 /** Who cites a source: a line for each document, with its sections. */
 function listUses(

@@ -1,6 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { readProjectSources } from '../sources/project-sources.ts';
 import type { Citation, Source } from '../sources/source.ts';
+import { type LastCheck, readChecks } from '../sources/source-checks.ts';
+import { readCopies, type SourceCopy } from '../sources/source-copies.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { nameOf } from './name-document.ts';
 
@@ -25,11 +27,14 @@ export type SourceInfo = Omit<Source, 'excerpts'> & {
   readonly aliases: readonly string[];
   /** How many places of current documents cite it or an alias of it. */
   readonly uses: number;
+  /** How its page stood when it was last looked at; absent where it never was. */
+  readonly checked?: LastCheck;
 };
 
-/** A source with its texts and everything that cites it. */
+/** A source with its texts, what is archived of it, and everything that cites it. */
 export type SourceDetail = SourceInfo & {
   readonly excerpts: readonly string[];
+  readonly copies: readonly SourceCopy[];
   readonly citedBy: readonly SourceUse[];
 };
 
@@ -75,7 +80,7 @@ export async function readUses(
 export async function listSources(
   tx: Transaction,
   projectId: string,
-): Promise<(Pick<SourceDetail, 'excerpts' | 'citedBy'> & { readonly info: SourceInfo })[]> {
+): Promise<(Omit<SourceDetail, keyof SourceInfo> & { readonly info: SourceInfo })[]> {
   const sources = await readProjectSources(tx, projectId);
   const uses = await readUses(tx, projectId, sources);
   const rows = await tx.query<{ origin: string; admitted_at: Date }>(
@@ -83,8 +88,11 @@ export async function listSources(
     [projectId],
   );
   const all = sources.all;
+  const checks = await readChecks(tx, projectId);
+  const copies = Map.groupBy(await readCopies(tx, projectId), ({ source }) => source);
   return all.map(({ excerpts, ...source }, at) => {
     const citedBy = uses.get(source.id) ?? [];
+    const checked = checks.get(source.id);
     const info = {
       ...source,
       origin: rows[at]!.origin,
@@ -92,7 +100,8 @@ export async function listSources(
       characters: excerpts.reduce((sum, text) => sum + text.length, 0),
       aliases: all.filter(({ aliasOf }) => aliasOf === source.id).map(({ id }) => id),
       uses: citedBy.length,
+      ...(checked && { checked }),
     };
-    return { info, excerpts, citedBy };
+    return { info, excerpts, copies: copies.get(source.id) ?? [], citedBy };
   });
 }

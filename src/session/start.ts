@@ -8,7 +8,7 @@ import { requireDomain, requireResources, requireUntil } from '../recipe/given.t
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
-import type { SourceDraft } from '../sources/source.ts';
+import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
 import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
@@ -28,7 +28,7 @@ export type NewRun = {
   readonly overlay?: Overlay | null;
   readonly resources?: readonly NewResource[];
   /** What the documents may cite; added to the sources that the project has. */
-  readonly sources?: readonly SourceDraft[];
+  readonly sources?: readonly GivenSource[];
   readonly process: Process;
   /** One lane for each; the same model may stand here more than once. */
   readonly models: readonly string[];
@@ -53,7 +53,10 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
   checkRun(run, run.projectId === null);
   const projectId = run.projectId ?? (await saveProject(tx, run));
   await (run.projectId === null ? admitReferences : admitEarlierReferences)(tx, projectId);
-  const given = (run.sources ?? []).map((draft) => ({ draft, origin: 'given' as const }));
+  const given = (run.sources ?? []).map((one) => ({
+    ...splitGiven(one),
+    origin: 'given' as const,
+  }));
   await admitSources(tx, projectId, given, SAME_TEXT);
   const recipeHash = await saveRecipe(tx, run.process);
   const sessionId = await createSession(tx, {

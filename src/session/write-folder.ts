@@ -5,14 +5,21 @@ import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
 import { lookAt } from '../platform/safe-writes.ts';
 import { exportSession } from './export.ts';
+import { exportCopies } from './export-copies.ts';
 import { readSession } from './read.ts';
 import { type RunResult, summarise } from './summary.ts';
 
 /** What a session has made so far, ready to be written. */
 type Exported = {
-  readonly files: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, string | Uint8Array>;
   readonly result: RunResult;
   readonly projectId: string;
+};
+
+/** What a folder holds beside what every one does. */
+export type ExportOptions = {
+  /** The files and pages that sources were read from, byte by byte. */
+  readonly copies?: boolean;
 };
 
 /**
@@ -25,16 +32,18 @@ export async function writeFolder(
   tenantId: string,
   sessionId: string,
   out: string | undefined,
+  { copies = false }: ExportOptions = {},
 ): Promise<RunResult> {
   if (!out) {
     const workers = await countWorkersOf(database, sessionId);
     const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, workers);
     return (await database.asTenant(tenantId, read)).result;
   }
-  const result = await exportAlone(database, tenantId, sessionId, async (exported) => {
-    await writeOwned(out, exported.projectId, exported.files);
-    return exported.result;
-  });
+  const write = async ({ projectId, files, result }: Exported): Promise<RunResult> => {
+    await writeOwned(out, projectId, files);
+    return result;
+  };
+  const result = await exportAlone(database, tenantId, sessionId, write, { copies });
   const { folder } = result;
   if (folder !== null && (await lookAt(folder)) !== null) return placeDocuments(result, out);
   const kept = await database.asTenant(tenantId, (tx) => rememberFolder(tx, sessionId, out));
@@ -100,6 +109,7 @@ async function exportAlone(
   tenantId: string,
   sessionId: string,
   write: (exported: Exported) => Promise<RunResult>,
+  options: ExportOptions = {},
 ): Promise<RunResult> {
   const workers = await countWorkersOf(database, sessionId);
   if (database.driver.kind === 'server') {
@@ -109,13 +119,13 @@ async function exportAlone(
          from sessions where id = $1`,
         [sessionId],
       );
-      return write(await readExport(tx, sessionId, workers));
+      return write(await readExport(tx, sessionId, workers, options));
     });
   }
   // The connection is given back before the files are written: workers need it meanwhile.
   const before = queues.get(database) ?? Promise.resolve();
   const own = before.then(async () =>
-    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId, workers))),
+    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId, workers, options))),
   );
   queues.set(
     database,
@@ -128,11 +138,18 @@ async function countWorkersOf(database: Database, sessionId: string): Promise<nu
   return (await countWorkers(database, [sessionId])).get(sessionId) ?? 0;
 }
 
-async function readExport(tx: Transaction, sessionId: string, workers: number): Promise<Exported> {
+async function readExport(
+  tx: Transaction,
+  sessionId: string,
+  workers: number,
+  { copies = false }: ExportOptions = {},
+): Promise<Exported> {
   const session = { ...(await readSession(tx, sessionId)), workers };
+  const { projectId } = session;
   const { files, ...exported } = await exportSession(tx, session);
   const result = await summarise(tx, session, exported);
-  return { files, result, projectId: session.projectId };
+  if (!copies) return { files, result, projectId };
+  return { files: new Map([...files, ...(await exportCopies(tx, projectId))]), result, projectId };
 }
 
 /** The result with the paths of its documents in the folder that holds them. */

@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { SourceDraft } from './source.ts';
+import { type ArchivedBytes, saveCopies } from './source-copies.ts';
 import type { Likeness, Registered } from './source-index.ts';
 import { SourceSet, type StoredSource } from './source-set.ts';
 
@@ -12,6 +13,8 @@ type SourceOrigin = 'given' | 'added' | 'reference_documents' | 'research';
 export type NewSource = {
   readonly draft: SourceDraft;
   readonly origin: SourceOrigin;
+  /** The bytes that it was read from, which are kept with it. */
+  readonly archived?: ArchivedBytes;
   /** For what a step found: the places of step, lane and find, which order it among the others. */
   readonly found?: readonly [step: number, lane: number, index: number];
 };
@@ -89,6 +92,10 @@ export async function admitSources(
     }),
   );
   await writeSources(tx, projectId, sources, origins);
+  const copies = ordered.flatMap((one) =>
+    one.archived ? [{ id: registered.get(one)!.id, archived: one.archived }] : [],
+  );
+  await saveCopies(tx, projectId, copies);
   return wanted.map((one) => registered.get(one)!);
 }
 

@@ -17,6 +17,9 @@ api_tokens.token_hash bytea not null
 api_tokens.created_at timestamp with time zone not null default app_now()
 api_tokens.expires_at timestamp with time zone
 api_tokens.revoked_at timestamp with time zone
+archived_bytes.tenant_id uuid not null
+archived_bytes.hash text not null
+archived_bytes.body bytea not null
 blobs.tenant_id uuid not null
 blobs.hash text not null
 blobs.body text not null
@@ -274,6 +277,14 @@ sessions.awaiting text
 sessions.overlay json
 sessions.vote jsonb
 sessions.folder text
+source_copies.tenant_id uuid not null
+source_copies.project_id uuid not null
+source_copies.source integer not null
+source_copies.sha256 text not null
+source_copies.media_type text not null
+source_copies.size integer not null
+source_copies.bytes_hash text
+source_copies.fetched_at timestamp with time zone not null default app_now()
 source_excerpts.tenant_id uuid not null
 source_excerpts.project_id uuid not null
 source_excerpts.source integer not null
@@ -296,6 +307,9 @@ sources.degraded text
 sources.alias_of integer
 sources.origin text not null
 sources.admitted_at timestamp with time zone not null default app_now()
+sources.checked_at timestamp with time zone
+sources.check_state text
+sources.check_details jsonb not null default '{}'::jsonb
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null
@@ -331,6 +345,8 @@ accounts accounts_tenant_id_kind_owner_currency_key UNIQUE (tenant_id, kind, own
 api_tokens api_tokens_pkey PRIMARY KEY (tenant_id, id)
 api_tokens api_tokens_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES users(tenant_id, id) ON DELETE CASCADE
 api_tokens api_tokens_token_hash_key UNIQUE (token_hash)
+archived_bytes archived_bytes_pkey PRIMARY KEY (tenant_id, hash)
+archived_bytes archived_bytes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 blobs blobs_pkey PRIMARY KEY (tenant_id, hash)
 blobs blobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 budgets budgets_amount_check CHECK ((amount >= 0))
@@ -466,6 +482,11 @@ sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'runni
 sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 sessions sessions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 sessions sessions_tenant_id_recipe_hash_fkey FOREIGN KEY (tenant_id, recipe_hash) REFERENCES recipe_versions(tenant_id, hash)
+source_copies source_copies_check CHECK ((bytes_hash = sha256))
+source_copies source_copies_pkey PRIMARY KEY (tenant_id, project_id, source, sha256)
+source_copies source_copies_size_check CHECK ((size >= 0))
+source_copies source_copies_tenant_id_bytes_hash_fkey FOREIGN KEY (tenant_id, bytes_hash) REFERENCES archived_bytes(tenant_id, hash)
+source_copies source_copies_tenant_id_project_id_source_fkey FOREIGN KEY (tenant_id, project_id, source) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
 source_excerpts source_excerpts_ordinal_check CHECK ((ordinal > 0))
 source_excerpts source_excerpts_pkey PRIMARY KEY (tenant_id, project_id, source, ordinal)
 source_excerpts source_excerpts_tenant_id_blob_hash_fkey FOREIGN KEY (tenant_id, blob_hash) REFERENCES blobs(tenant_id, hash)
@@ -476,6 +497,8 @@ source_uses source_uses_pkey PRIMARY KEY (tenant_id, document_id, ordinal)
 source_uses source_uses_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE
 source_uses source_uses_tenant_id_project_id_source_fkey FOREIGN KEY (tenant_id, project_id, source) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
 sources sources_check CHECK ((alias_of <> ordinal))
+sources sources_check_state_check CHECK ((check_state = ANY (ARRAY['unchanged'::text, 'changed'::text, 'moved'::text, 'gone'::text, 'unchecked'::text])))
+sources sources_checked_whole CHECK (((checked_at IS NULL) = (check_state IS NULL)))
 sources sources_ordinal_check CHECK ((ordinal > 0))
 sources sources_pkey PRIMARY KEY (tenant_id, project_id, ordinal)
 sources sources_tenant_id_project_id_alias_of_fkey FOREIGN KEY (tenant_id, project_id, alias_of) REFERENCES sources(tenant_id, project_id, ordinal) ON DELETE CASCADE
@@ -501,6 +524,7 @@ CREATE UNIQUE INDEX accounts_tenant_id_kind_owner_currency_key ON public.account
 CREATE UNIQUE INDEX api_tokens_pkey ON public.api_tokens USING btree (tenant_id, id)
 CREATE UNIQUE INDEX api_tokens_token_hash_key ON public.api_tokens USING btree (token_hash)
 CREATE INDEX api_tokens_user ON public.api_tokens USING btree (tenant_id, user_id)
+CREATE UNIQUE INDEX archived_bytes_pkey ON public.archived_bytes USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX blobs_pkey ON public.blobs USING btree (tenant_id, hash)
 CREATE UNIQUE INDEX budgets_pkey ON public.budgets USING btree (tenant_id, scope, owner_id, currency)
 CREATE INDEX call_parts_of_blob ON public.call_parts USING btree (tenant_id, blob_hash)
@@ -572,6 +596,8 @@ CREATE UNIQUE INDEX schema_migrations_pkey ON public.schema_migrations USING btr
 CREATE INDEX sessions_of_project ON public.sessions USING btree (tenant_id, project_id)
 CREATE UNIQUE INDEX sessions_pkey ON public.sessions USING btree (tenant_id, id)
 CREATE INDEX sessions_running ON public.sessions USING btree (id) WHERE ((status = 'running'::text) AND (gates = '{}'::text[]))
+CREATE INDEX source_copies_of_bytes ON public.source_copies USING btree (tenant_id, bytes_hash)
+CREATE UNIQUE INDEX source_copies_pkey ON public.source_copies USING btree (tenant_id, project_id, source, sha256)
 CREATE INDEX source_excerpts_of_blob ON public.source_excerpts USING btree (tenant_id, blob_hash)
 CREATE UNIQUE INDEX source_excerpts_pkey ON public.source_excerpts USING btree (tenant_id, project_id, source, ordinal)
 CREATE INDEX source_uses_of_source ON public.source_uses USING btree (tenant_id, project_id, source)
@@ -588,6 +614,7 @@ CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenan
 -- row-level security
 accounts enabled=t forced=t
 api_tokens enabled=t forced=t
+archived_bytes enabled=t forced=t
 blobs enabled=t forced=t
 budgets enabled=t forced=t
 call_parts enabled=t forced=t
@@ -615,6 +642,7 @@ recipe_versions enabled=t forced=t
 resources enabled=t forced=t
 schema_migrations enabled=f forced=f
 sessions enabled=t forced=t
+source_copies enabled=t forced=t
 source_excerpts enabled=t forced=t
 source_uses enabled=t forced=t
 sources enabled=t forced=t
@@ -628,6 +656,8 @@ accounts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT
 accounts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+archived_bytes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+archived_bytes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 blobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 budgets ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -682,6 +712,8 @@ resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT curren
 sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 sessions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+source_copies ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+source_copies tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_excerpts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_excerpts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_uses tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -699,6 +731,8 @@ accounts dialectic_app SELECT
 accounts dialectic_ledger INSERT, SELECT, UPDATE
 api_tokens dialectic_app DELETE, INSERT, SELECT, UPDATE
 api_tokens dialectic_auth SELECT
+archived_bytes dialectic_app INSERT, SELECT
+archived_bytes dialectic_ledger DELETE, SELECT
 blobs dialectic_app INSERT, SELECT
 blobs dialectic_ledger DELETE, SELECT
 budgets dialectic_app SELECT
@@ -753,6 +787,8 @@ resources dialectic_ledger DELETE, SELECT
 sessions dialectic_app INSERT, SELECT, UPDATE
 sessions dialectic_ledger DELETE, SELECT, UPDATE
 sessions dialectic_worker SELECT, UPDATE
+source_copies dialectic_app INSERT, SELECT
+source_copies dialectic_ledger SELECT
 source_excerpts dialectic_app INSERT, SELECT
 source_excerpts dialectic_ledger SELECT
 source_uses dialectic_app INSERT, SELECT
@@ -1180,6 +1216,17 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('dialectic.tenant'::text, true), ''::text))::uuid
+CREATE OR REPLACE FUNCTION public.delete_unused_bytes(of_tenant uuid, hashes text[])
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  with gone as (
+    delete from archived_bytes a where a.tenant_id = of_tenant and a.hash = any (hashes)
+      and not exists (select from source_copies c
+        where c.tenant_id = of_tenant and c.bytes_hash = a.hash)
+    returning octet_length(a.body) as size)
+  select coalesce(sum(g.size), 0)::bigint from gone g
+$function$
 CREATE OR REPLACE FUNCTION public.delete_unused_recipes(of_tenant uuid, hashes text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1241,6 +1288,8 @@ declare
   texts text[] := texts_of(of_tenant, of_project, ids);
   recipes text[] := array(select s.recipe_hash from sessions s
     where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
+  copies text[] := array(select c.bytes_hash from source_copies c
+    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
   topics text[] := array(select 'session/' || id from unnest(ids) as id)
     || array['project/' || of_project];
 begin
@@ -1272,10 +1321,10 @@ begin
   delete from budgets b where b.tenant_id = of_tenant
     and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
   delete from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
-  -- Sources, their excerpts and what cites them go with the project and its documents.
+  -- Sources, their excerpts, their copies and what cites them go with the project and its documents.
   delete from resources r where r.tenant_id = of_tenant and r.project_id = of_project;
   delete from projects p where p.tenant_id = of_tenant and p.id = of_project;
-  erased_bytes := delete_unused_texts(of_tenant, texts);
+  erased_bytes := delete_unused_texts(of_tenant, texts) + delete_unused_bytes(of_tenant, copies);
   perform delete_unused_recipes(of_tenant, recipes);
 end
 $function$

@@ -33,7 +33,16 @@ const secret: RunOptions = {
   overlay: { role: `a seller of ${SECRET}` },
   projectOverlay: { standards: [`Taste the ${SECRET}.`] },
   resources: [{ kind: 'constraint_boundaries', name: 'limits', text: `One jar of ${SECRET}.` }],
+  sources: [
+    {
+      title: 'A recipe',
+      excerpts: [`Boil the ${SECRET}.`],
+      archived: { mediaType: 'text/plain', base64: Buffer.from(SECRET).toString('base64') },
+    },
+  ],
 };
+/** As the text of a column of bytes shows it. */
+const SECRET_BYTES = Buffer.from(SECRET).toString('hex');
 /** The log tells that a session is gone; the ledger keeps what was paid, and for which session. */
 const KEEP_IDS = ['events', 'holds', 'postings'];
 
@@ -147,6 +156,7 @@ describeOnBoth('a project', (kind) => {
         'sessions',
       ]),
     );
+    expect(await mentions(SECRET_BYTES)).toEqual(['archived_bytes']);
     const ids = [session, second.sessionId, project];
     const [money, spent] = [await sums(), await dialectic.wallet.history()];
     const costs = await dialectic.costs(session);

@@ -1,10 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Dialectic } from '../../src/api/dialectic.ts';
 import { openDialectic } from '../../src/api/open-dialectic.ts';
 import { sourcesCommand } from '../../src/cli/sources.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { MOST_ARCHIVED } from '../../src/sources/source-copies.ts';
 import { afterTheFile, emptyDatabase, temporaryFolder } from '../stores.ts';
 
 let dialectic: Dialectic;
@@ -107,7 +109,74 @@ Read one with: dialectic sources show ID
 `);
   expect(await type('split', 'S2', ...place)).toBe('S2 is a source of its own again.\n');
   expect(await type('show', 'S1', ...place)).toMatch(
-    /^S1 {2}Prices\n {2}added, \d{4}-\d\d-\d\d\n\nCited by no document\.\n\nS1\.e1\n# Prices\n/,
+    /^S1 {2}Prices\n {2}added, \d{4}-\d\d-\d\d\n {2}archived .*\n\nCited by no document\.\n\nS1\.e1\n/,
   );
   await expect(type('add', join(folder, 'none.md'), ...place)).rejects.toThrow('none.md');
+});
+
+test('what a source was read from is kept byte by byte, and goes into the folder on request', async () => {
+  const { session } = await start('archive');
+  const place = ['--project', 'archive'];
+  const bytes = Buffer.concat([Buffer.from('# Bytes\n\nFlour.\n'), Buffer.from([0xff, 0xfe])]);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  await dialectic.sources.add('archive', [
+    {
+      title: 'Bytes',
+      excerpts: ['Flour.'],
+      archived: { mediaType: 'text/markdown', base64: bytes.toString('base64') },
+    },
+    {
+      title: 'Large',
+      excerpts: ['Large.'],
+      archived: {
+        mediaType: 'application/pdf',
+        base64: Buffer.alloc(MOST_ARCHIVED + 1).toString('base64'),
+      },
+    },
+  ]);
+  const shown = await type('show', 'S1', ...place);
+  expect(shown).toMatch(/^ {2}archived \d{4}-\d\d-\d\d: text\/markdown, 18 bytes, SHA-256 /m);
+  expect(shown).toContain(digest);
+  expect(await type('show', 'S2', ...place)).toContain('too large to archive');
+  const out = join(folder, 'out');
+  await dialectic.export(session, out, { copies: true });
+  const file = `S1-${digest.slice(0, 12)}.md.txt`;
+  expect(await readFile(join(out, 'general_resource/copies', file))).toEqual(bytes);
+  const list = await readFile(join(out, 'general_resource/copies/copies.json'), 'utf8');
+  expect(JSON.parse(list)).toMatchObject([
+    { source: 'S1', file, size: 18 },
+    { source: 'S2', file: null, size: MOST_ARCHIVED + 1 },
+  ]);
+  const plain = join(folder, 'plain');
+  await dialectic.export(session, plain);
+  expect(await readdir(join(plain, 'general_resource'))).not.toContain('copies');
+});
+
+test('how pages stood is kept with the sources, and shown in lists and in the folder', async () => {
+  const { session } = await start('checked');
+  const place = ['--project', 'checked'];
+  const url = 'https://example.org/flour';
+  await dialectic.sources.add('checked', [
+    { title: 'Flour', url, excerpts: ['Flour costs 1.20 euros.'] },
+    { title: 'Water', url: 'https://example.org/water', excerpts: ['Water is free.'] },
+    { title: 'A file', excerpts: ['Salt.'] },
+  ]);
+  const at = '2026-03-04T05:06:07.000Z';
+  await dialectic.sources.recordChecks('checked', [
+    { id: 'S1', state: 'changed', at, likeness: 0.5 },
+    { id: 'S2', state: 'unchanged', at, likeness: 1 },
+  ]);
+  // An older look does not replace a newer one.
+  const before = '2026-01-01T00:00:00.000Z';
+  await dialectic.sources.recordChecks('checked', [{ id: 'S1', state: 'gone', at: before }]);
+  expect(await dialectic.sources.list('checked')).toMatchObject([
+    { id: 'S1', checked: { state: 'changed', at, likeness: 0.5 } },
+    { id: 'S2', checked: { state: 'unchanged' } },
+    { id: 'S3' },
+  ]);
+  expect(await type('list', ...place)).toContain('Checked 2026-03-04: 1 changed (S1), 1 unchanged');
+  expect(await type('show', 'S1', ...place)).toContain('  checked 2026-03-04: changed, 50 % alike');
+  const page = (await dialectic.files(session))['general_resource/sources.md'];
+  expect(page).toContain(`| S1 | Flour |  | <${url}> | 0 places | changed, 2026-03-04 |`);
+  expect(page).toContain('| S3 | A file |  |  | 0 places |  |');
 });

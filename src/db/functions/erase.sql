@@ -90,6 +90,17 @@ create or replace function delete_unused_texts(of_tenant uuid, hashes text[])
   select coalesce(sum(g.size), 0)::bigint from gone g
 $$;
 
+-- Deletes those of the bytes of sources that no copy refers to any more; returns their size.
+create or replace function delete_unused_bytes(of_tenant uuid, hashes text[])
+  returns bigint language sql as $$
+  with gone as (
+    delete from archived_bytes a where a.tenant_id = of_tenant and a.hash = any (hashes)
+      and not exists (select from source_copies c
+        where c.tenant_id = of_tenant and c.bytes_hash = a.hash)
+    returning octet_length(a.body) as size)
+  select coalesce(sum(g.size), 0)::bigint from gone g
+$$;
+
 -- Deletes those of the recipe versions that no session uses any more, and stages without a version.
 create or replace function delete_unused_recipes(of_tenant uuid, hashes text[])
   returns void language plpgsql as $$
@@ -102,7 +113,7 @@ begin
 end
 $$;
 
--- Erases a project and tells how many sessions, versions of documents and bytes of text are gone.
+-- Erases a project and tells how many sessions, versions of documents and bytes are gone.
 create or replace function erase_project(
   of_tenant uuid, of_project uuid,
   out erased_sessions int, out erased_documents int, out erased_bytes bigint
@@ -113,6 +124,8 @@ declare
   texts text[] := texts_of(of_tenant, of_project, ids);
   recipes text[] := array(select s.recipe_hash from sessions s
     where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
+  copies text[] := array(select c.bytes_hash from source_copies c
+    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
   topics text[] := array(select 'session/' || id from unnest(ids) as id)
     || array['project/' || of_project];
 begin
@@ -144,10 +157,10 @@ begin
   delete from budgets b where b.tenant_id = of_tenant
     and b.scope in ('session', 'project') and b.owner_id = any (ids || of_project);
   delete from sessions s where s.tenant_id = of_tenant and s.id = any (ids);
-  -- Sources, their excerpts and what cites them go with the project and its documents.
+  -- Sources, their excerpts, their copies and what cites them go with the project and its documents.
   delete from resources r where r.tenant_id = of_tenant and r.project_id = of_project;
   delete from projects p where p.tenant_id = of_tenant and p.id = of_project;
-  erased_bytes := delete_unused_texts(of_tenant, texts);
+  erased_bytes := delete_unused_texts(of_tenant, texts) + delete_unused_bytes(of_tenant, copies);
   perform delete_unused_recipes(of_tenant, recipes);
 end
 $$;
