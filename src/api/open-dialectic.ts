@@ -100,14 +100,16 @@ async function openStore(
   const models = readModelsConfig(environment, configuration);
   const jobs = readJobSettings(configuration);
   const retentionDays = readRetentionDays(configuration);
-  const search = searchWeb(readSourcesSettings(configuration), environment);
+  const sources = readSourcesSettings(configuration);
+  const search = searchWeb(sources, environment);
+  const likeness = sources.mergeAt === undefined ? undefined : { mergeAt: sources.mergeAt };
   const database = await openDatabase(
     location,
     backupEveryMs === undefined ? {} : { backupEveryMs },
   );
   try {
     const { tenantId } = await ensureLocalTenant(database);
-    const store = { database, tenantId, models, jobs, retentionDays, log, search };
+    const store = { database, tenantId, models, jobs, retentionDays, log, search, likeness };
     if (!('dataDirectory' in location)) return new LocalDialectic(store);
     return await shareStore(store, resolve(location.dataDirectory), options.callsModels ?? true);
   } catch (error) {

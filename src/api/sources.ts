@@ -39,12 +39,12 @@ export class Sources {
 
   /**
    * Adds sources in their order; one that the project has keeps its id and gets what is new. One with
-   * the same text as another becomes an alias of it, or from the likeness that is given on.
+   * the same text as another becomes an alias of it, or from the likeness that is given or configured.
    */
   add(
     project: string,
     given: readonly GivenSource[],
-    likeness: Likeness = SAME_TEXT,
+    likeness: Likeness = this.#store.likeness ?? SAME_TEXT,
   ): Promise<readonly Registered[]> {
     return this.#in(project, (tx, id) =>
       admitSources(

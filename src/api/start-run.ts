@@ -36,7 +36,7 @@ export async function startRun(store: Store, options: RunOptions): Promise<Start
   const { projectId } = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
   await requireFolder(options.out, projectId);
   const started = await database.asTenant(tenantId, async (tx) => {
-    const made = await startSession(tx, run);
+    const made = await startSession(tx, { ...run, likeness: store.likeness });
     // In the same transaction: no call may be made before the caps hold.
     await setSessionBudgets(tx, made.sessionId, budgets);
     if (options.out) await rememberFolder(tx, made.sessionId, options.out);

@@ -4,6 +4,7 @@ import type { SearchWeb } from '../handlers/handler-deps.ts';
 import type { JobSettings } from '../jobs/settings.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import type { Log } from '../platform/log.ts';
+import type { Likeness } from '../sources/source-index.ts';
 
 /** An open store, whose part of it is used, and what its runs are to be done with. */
 export type Store = {
@@ -15,6 +16,8 @@ export type Store = {
   readonly retentionDays?: number | null;
   /** The search service of the configuration; absent where none is named. */
   readonly search?: SearchWeb | undefined;
+  /** When sources are held to be one; absent = where they have the same text. */
+  readonly likeness?: Likeness | undefined;
   /** Hears what workers have to say beside the events of a run. */
   readonly log: Log;
   /** Aborts when the store is about to be closed: what lasts must end. */

@@ -44,14 +44,14 @@ const NEVER = new AbortController().signal;
 
 /** A worker for one session, or for all of the store where none is named. */
 export function createWorker(
-  { database, models: config, jobs: settings, search, log }: Store,
+  { database, models: config, jobs: settings, search, likeness, log }: Store,
   concurrency: number,
   more: Pick<WorkerOptions, 'session' | 'onEnded' | 'trace'>,
 ): Worker {
   const provider = createModelProvider(config);
   return new Worker({
     database,
-    handlers: createHandlers({ database, provider, config, search, trace: more.trace }),
+    handlers: createHandlers({ database, provider, config, search, likeness, trace: more.trace }),
     concurrency,
     settings,
     limits: providerLimits(config),

@@ -2,6 +2,7 @@ import type { Plain } from '../api/plain.ts';
 import type { SourceDetail, SourceInfo } from '../session/source-info.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { Trace, TracedCitation } from '../session/trace-citation.ts';
+import type { Near } from '../sources/source-index.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { describeState } from './check-sources.ts';
 
@@ -64,6 +65,7 @@ export function describeSources(project: string, sources: readonly Info[]): stri
     ...tabulateSources(sources),
     ...(uncited.length > 0 ? [`Cited by no document: ${namesOf(uncited)}`] : []),
     ...describeLastChecks(sources),
+    ...suggestMerges(sources),
     ...degraded.map(({ id, degraded: reason }) => `${id} could not be checked: ${reason}`),
     'Read one with: dialectic sources show ID',
   ];
@@ -81,6 +83,23 @@ function describeLastChecks(sources: readonly Info[]): string[] {
   const when = last[0] === last.at(-1) ? last[0] : `between ${last[0]} and ${last.at(-1)}`;
   return [`Checked ${when}: ${states.join(', ')}`];
 }
+
+const MOST_SUGGESTED = 5;
+
+/** Sources that may be one, and how to make them one. */
+function suggestMerges(sources: readonly Info[]): string[] {
+  const alike = sources.filter(({ near }) => near !== undefined);
+  const rest = alike.length - MOST_SUGGESTED;
+  return [
+    ...alike.slice(0, MOST_SUGGESTED).flatMap(({ id, near }) => (near ? suggest(id, near) : [])),
+    ...(rest > 0 ? [`and ${rest} more that are nearly the same as another`] : []),
+  ];
+}
+
+/** What to do about a source that is nearly another. */
+export const suggest = (id: string, near: Near): string =>
+  `${Math.floor(near.likeness * 100)} % of ${id} is the text of ${near.id}. ` +
+  `If they are one: dialectic sources merge ${id} ${near.id}`;
 
 const namesOf = (sources: readonly Info[]): string => sources.map(({ id }) => id).join(', ');
 

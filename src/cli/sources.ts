@@ -9,7 +9,7 @@ import { withExample } from './help-text.ts';
 import { collect } from './new-run.ts';
 import { printExactly, printResult } from './output.ts';
 import { findSession } from './sessions.ts';
-import { describeSource, describeSources, describeTrace } from './sources-text.ts';
+import { describeSource, describeSources, describeTrace, suggest } from './sources-text.ts';
 import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; project?: string; session?: string };
@@ -154,18 +154,14 @@ function readMost(text: string): number {
   throw new DialecticError('usage_invalid', '--most takes a number from 1 to 50.');
 }
 
-function describeAdded({ id, isNew, near }: Registered, title: string): string[] {
+function describeAdded({ id, isNew, near, alias }: Registered, title: string): string[] {
   const [nearest] = near;
-  const likeness = `${Math.round((nearest?.likeness ?? 0) * 100)} %`;
-  return [
-    `${id}  ${title}${isNew ? '' : ' (known)'}`,
-    ...(nearest && nearest.id !== id
-      ? [
-          `  ${likeness} of its text is that of ${nearest.id}. If they are one: ` +
-            `dialectic sources merge ${id} ${nearest.id}`,
-        ]
-      : []),
-  ];
+  if (alias !== undefined) {
+    const line = `${alias}  ${title} (the same as ${id}; if not: dialectic sources split ${alias})`;
+    return [line];
+  }
+  const line = `${id}  ${title}${isNew ? '' : ' (known)'}`;
+  return nearest ? [line, `  ${suggest(id, nearest)}`] : [line];
 }
 
 /** Opens the store and finds the project: by name, by a session, or the newest session's. */

@@ -9,6 +9,11 @@ export const sourcesSection = z.strictObject({
     .array(host)
     .optional()
     .meta({ unit: 'hosts', description: 'of your own network, whose pages may be fetched' }),
+  mergeAt: z.number().min(0.5).max(1).optional().meta({
+    unit: 'share',
+    description:
+      'of equal runs of three words that makes two sources one; default 1, the same text',
+  }),
   search: z.enum(['folder', 'searxng', 'brave', 'tavily']).optional().meta({
     unit: '',
     description: 'what is searched: folder (the default), searxng, brave or tavily',

@@ -5,6 +5,7 @@ import type { ModelsConfig } from '../models/config.ts';
 import type { ModelProvider } from '../models/types.ts';
 import type { Trace } from '../platform/trace.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
+import type { Likeness } from '../sources/source-index.ts';
 
 /** Sources that a search service has for queries, the best of the first query first. */
 export type SearchWeb = (
@@ -21,6 +22,8 @@ export type HandlerDeps = {
   readonly embedder?: Embedder;
   /** Asks a search service and reads what it found; absent where none is configured. */
   readonly search?: SearchWeb | undefined;
+  /** When sources that were found are held to be one; absent = where they have the same text. */
+  readonly likeness?: Likeness | undefined;
   /** Is called with text as it arrives. */
   readonly onDelta?: (job: Job, text: string) => void;
   /** Notes how long each step of a job takes. */

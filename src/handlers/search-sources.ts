@@ -3,7 +3,7 @@ import { type Passage, searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { admitSources, readProjectSources } from '../sources/project-sources.ts';
+import { admitSources, readProjectSources, SAME_TEXT } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
 import { splitGiven } from '../sources/source-copies.ts';
 import { countNoun } from '../text/count-noun.ts';
@@ -55,7 +55,7 @@ export async function searchSources(
  * is run again, what it finds again is known by its key and keeps its id.
  */
 async function admitFinds(
-  { database, search }: HandlerDeps,
+  { database, search, likeness = SAME_TEXT }: HandlerDeps,
   { job, signal }: Pick<JobContext, 'job' | 'signal'>,
   projectId: string,
   queries: readonly string[],
@@ -63,7 +63,7 @@ async function admitFinds(
   if (search === undefined || queries.length === 0) return;
   const found = await search(queries, signal);
   const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));
-  await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds));
+  await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds, likeness));
 }
 
 /** The queries of all lanes, each once, in the order of the lanes. */

@@ -3,6 +3,7 @@ import { readProjectSources } from '../sources/project-sources.ts';
 import type { Citation, Source } from '../sources/source.ts';
 import { type LastCheck, readChecks } from '../sources/source-checks.ts';
 import { readCopies, type SourceCopy } from '../sources/source-copies.ts';
+import type { Near } from '../sources/source-index.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { nameOf } from './name-document.ts';
 
@@ -29,6 +30,8 @@ export type SourceInfo = Omit<Source, 'excerpts'> & {
   readonly uses: number;
   /** How its page stood when it was last looked at; absent where it never was. */
   readonly checked?: LastCheck;
+  /** The earlier source whose text is nearly the same, where there is one. */
+  readonly near?: Near;
 };
 
 /** A source with its texts, what is archived of it, and everything that cites it. */
@@ -90,6 +93,7 @@ export async function listSources(
   const all = sources.all;
   const checks = await readChecks(tx, projectId);
   const copies = Map.groupBy(await readCopies(tx, projectId), ({ source }) => source);
+  const near = new Map(sources.near.map(({ of, ...nearest }) => [of, nearest]));
   return all.map(({ excerpts, ...source }, at) => {
     const citedBy = uses.get(source.id) ?? [];
     const checked = checks.get(source.id);
@@ -101,6 +105,7 @@ export async function listSources(
       aliases: all.filter(({ aliasOf }) => aliasOf === source.id).map(({ id }) => id),
       uses: citedBy.length,
       ...(checked && { checked }),
+      ...(near.has(source.id) && { near: near.get(source.id)! }),
     };
     return { info, excerpts, copies: copies.get(source.id) ?? [], citedBy };
   });

@@ -9,6 +9,7 @@ import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
 import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
+import type { Likeness } from '../sources/source-index.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
 import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
@@ -29,6 +30,8 @@ export type NewRun = {
   readonly resources?: readonly NewResource[];
   /** What the documents may cite; added to the sources that the project has. */
   readonly sources?: readonly GivenSource[];
+  /** When two of them are held to be one; absent = where they have the same text. */
+  readonly likeness?: Likeness | undefined;
   readonly process: Process;
   /** One lane for each; the same model may stand here more than once. */
   readonly models: readonly string[];
@@ -57,7 +60,7 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
     ...splitGiven(one),
     origin: 'given' as const,
   }));
-  await admitSources(tx, projectId, given, SAME_TEXT);
+  await admitSources(tx, projectId, given, run.likeness ?? SAME_TEXT);
   const recipeHash = await saveRecipe(tx, run.process);
   const sessionId = await createSession(tx, {
     maxRunning: run.maxRunning ?? null,

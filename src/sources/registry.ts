@@ -7,6 +7,7 @@ import {
   type Near,
   type Registered,
   SourceIndex,
+  SUGGESTED,
 } from './source-index.ts';
 import { SourceLog } from './source-log.ts';
 
@@ -98,7 +99,7 @@ export class SourceRegistry {
 
   /** Sources with nearly this text, the nearest first. */
   findNear(text: string): Near[] {
-    return this.#index.findNear(text, this.#options.suggestAt ?? 0.8);
+    return this.#index.findNear(text, this.#options.suggestAt ?? SUGGESTED);
   }
 
   /** All sources in the order of their ids. */

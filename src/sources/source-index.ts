@@ -25,6 +25,9 @@ export type Entry =
 /** A source whose text is nearly that of another. */
 export type Near = { readonly id: string; readonly likeness: number };
 
+/** Texts that share so many of their runs of three words are worth a look. */
+export const SUGGESTED = 0.8;
+
 /** When texts are held to be nearly the same. */
 export type Likeness = {
   /** Texts that share so many of their runs of three words are named as nearly the same; 0.8. */
@@ -40,6 +43,8 @@ export type Registered = {
   readonly isNew: boolean;
   /** Earlier sources with nearly the same text, the nearest first. */
   readonly near: readonly Near[];
+  /** Its own id, where it became an alias of the nearest one by itself: `split` takes that back. */
+  readonly alias?: string;
 };
 
 /** So many texts are compared with a new one, however many may resemble it. */
@@ -90,7 +95,7 @@ export class SourceIndex {
 
   /** Admits a draft, or adds what is new to a source that is known; `write` takes the records in. */
   admit(draft: SourceDraft, likeness: Likeness, write: (entry: Entry) => void): Registered {
-    const { suggestAt = 0.8, mergeAt } = likeness;
+    const { suggestAt = SUGGESTED, mergeAt } = likeness;
     const key = canonicalKey(draft);
     const known = this.#ordinals.get(key);
     if (known !== undefined) {
@@ -104,10 +109,11 @@ export class SourceIndex {
     const ordinal = this.size + 1;
     write({ key, near: encode(this.#method, signature), source: draft });
     const [nearest] = near;
-    if (nearest && mergeAt !== undefined && nearest.likeness >= mergeAt) {
-      write({ alias: ordinal, of: this.require(nearest.id) });
+    if (nearest === undefined || mergeAt === undefined || nearest.likeness < mergeAt) {
+      return { id: idOf(ordinal), isNew: true, near };
     }
-    return { id: idOf(this.standing(ordinal)), isNew: true, near };
+    write({ alias: ordinal, of: this.require(nearest.id) });
+    return { id: idOf(this.standing(ordinal)), isNew: true, near, alias: idOf(ordinal) };
   }
 
   /** The record that makes a source an alias of another. */

@@ -1,5 +1,12 @@
 import { idOf, ordinalOf, type Source, type SourceDraft } from './source.ts';
-import { type Entry, type Likeness, type Registered, SourceIndex } from './source-index.ts';
+import {
+  type Entry,
+  type Likeness,
+  type Near,
+  type Registered,
+  SourceIndex,
+  SUGGESTED,
+} from './source-index.ts';
 
 /** A source as it is stored: what was said of it itself, without its aliases. */
 export type StoredSource = {
@@ -68,6 +75,17 @@ export class SourceSet {
   /** The sources that stand for themselves, in the order of their ids. */
   get standing(): Source[] {
     return this.all.filter(({ aliasOf }) => aliasOf === undefined);
+  }
+
+  /** For each source that is nearly an earlier one, the nearest of those; aliases are left out. */
+  get near(): readonly (Near & { readonly of: string })[] {
+    const standing = this.standing;
+    const places = new Map(standing.map(({ id }, at) => [id, at]));
+    return standing.flatMap(({ id: of, excerpts }, own) => {
+      const near = this.#index.findNear(excerpts.join('\n'), SUGGESTED);
+      const [nearest] = near.filter(({ id }) => (places.get(id) ?? own) < own);
+      return nearest ? [{ ...nearest, of }] : [];
+    });
   }
 
   /** What is to be stored of a source. */

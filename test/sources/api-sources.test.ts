@@ -48,6 +48,40 @@ test('sources that are given with a run come behind its reference documents', as
   );
 });
 
+const TEXT =
+  'A bakery of three people sells most of its bread before nine in the morning on weekdays';
+
+test('sources that are nearly the same are named, or one from the likeness that is set', async () => {
+  const sources = [
+    { title: 'One', excerpts: [TEXT] },
+    { title: 'Two', excerpts: [`${TEXT} too`] },
+  ];
+  const { project } = await start('alike', { sources });
+  expect(await type('list', '--project', 'alike')).toContain(
+    '93 % of S2 is the text of S1. If they are one: dialectic sources merge S2 S1\n',
+  );
+  await writeFile(join(folder, 'one.txt'), TEXT);
+  expect(await type('add', join(folder, 'one.txt'), '--project', 'alike')).toMatch(
+    /^S3 {2}.* \(the same as S1; if not: dialectic sources split S3\)\n$/,
+  );
+  const configuration = { sources: { mergeAt: 0.9 } };
+  const other = await openDialectic({ databaseUrl, environment: {}, configuration });
+  onTestFinished(() => other.close());
+  const [added] = await other.sources.add(project, [{ title: 'Three', excerpts: [`${TEXT} now`] }]);
+  expect(added).toMatchObject({ id: 'S1', alias: 'S4', isNew: true });
+  expect(await dialectic.sources.list(project)).toMatchObject([
+    { id: 'S1', aliases: ['S3', 'S4'] },
+    { id: 'S2', near: { id: 'S1' } },
+    { id: 'S3', aliasOf: 'S1' },
+    { id: 'S4', aliasOf: 'S1' },
+  ]);
+  await other.sources.split(project, added?.alias ?? '');
+  expect((await dialectic.sources.list(project))[3]?.aliasOf).toBeUndefined();
+  const run = { brief: 'Bake bread.', name: 'alike too', models: ['offline/builder'], sources };
+  const begun = await other.start(run);
+  expect((await other.sources.list(begun.project))[1]).toMatchObject({ aliasOf: 'S1' });
+});
+
 test('reference documents of a project from before there were ids get them, and a notice says so', async () => {
   const name = 'earlier';
   const resources = [{ kind: 'reference_documents', name: 'old.txt', text: 'An old text.' }];
