@@ -109,7 +109,7 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
   const { next } = effects;
   const { name, status } = nextStatus(effects);
   const version = next && 'version' in next ? [next.version] : [];
-  const changed = tx.query(
+  await tx.query(
     `update jobs j set status = ${status}, continued = $3, attempt = 0, error = null,
        takeovers = case when ${status} = 'completed' then takeovers else 0 end,
        finished_at = case when ${status} = 'completed' then app_now() end,
@@ -119,18 +119,6 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
     [job.id, job.leaseToken, effects.continuation !== undefined, ...version],
     name,
   );
-  const waits = next && 'waitFor' in next && next.waitFor === 'children';
-  // With nothing to wait for the parent would sleep for ever.
-  const woken =
-    waits &&
-    tx.query(
-      `select wake_parents(array[$1]::uuid[], array[$2]::uuid[]) where not exists (
-         select from jobs c where c.tenant_id = $1 and c.parent_job_id = $2 and c.counts
-           and is_open(c.status))`,
-      [tx.tenantId, job.id],
-      'wake-parent',
-    );
-  await Promise.all([changed, woken]);
 }
 
 export function leaseLost(job: Job): DialecticError {

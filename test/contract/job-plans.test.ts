@@ -8,6 +8,7 @@ import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 
 const FINISHED = 1_500;
 const BATCH = 40;
+const OPEN = 400;
 /** A row is read a few times on its way: by its index, for its lock, by a trigger. */
 const READS_A_JOB = 8;
 
@@ -50,8 +51,14 @@ describeOnBoth('beside many finished jobs of the same session', (kind) => {
     const result = await work(tx);
     return { result, reads: (await countReads(tx)) - before };
   }
-  const insert = (count: number) => {
-    const child: NewJob = { sessionId, parentId, type: 'EXECUTE', stepKey: 's', payload: {} };
+  const insert = (count: number, under = parentId) => {
+    const child: NewJob = {
+      sessionId,
+      parentId: under,
+      type: 'EXECUTE',
+      stepKey: 's',
+      payload: {},
+    };
     const children = Array.from({ length: count }, () => child);
     return database.asTenant(tenantId, (tx) => watch(tx, () => insertJobs(tx, children)));
   };
@@ -85,5 +92,30 @@ describeOnBoth('beside many finished jobs of the same session', (kind) => {
     expect(inserted.reads).toBeLessThan(most);
     expect(claimed.reads).toBeLessThan(most);
     expect(completed.reads).toBeLessThan(most);
+  });
+
+  test('a parent begins to wait and goes on without a look at the open jobs of others', async () => {
+    await insert(BATCH);
+    const [other = ''] = await database.asTenant(tenantId, (tx) =>
+      insertJobs(tx, [{ sessionId, type: 'PLAN', payload: {} }]),
+    );
+    await insert(OPEN, other);
+    const waiting = await database.asWorker((tx) =>
+      watch(tx, () =>
+        tx.query(
+          `update jobs set status = 'waiting_for_children' where tenant_id = $1 and id = $2
+           returning 1`,
+          [tenantId, parentId],
+        ),
+      ),
+    );
+    const completed = await complete(BATCH, await claim(BATCH));
+    const parent = await database.asTenant(tenantId, (tx) =>
+      tx.query('select status from jobs where id = $1', [parentId]),
+    );
+    expect(waiting.result).toHaveLength(1);
+    expect(waiting.reads).toBeLessThan(OPEN);
+    expect(completed.reads).toBeLessThan(OPEN);
+    expect(parent).toEqual([{ status: 'pending_next_step' }]);
   });
 });

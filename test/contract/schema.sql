@@ -822,8 +822,10 @@ CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entrie
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
 CREATE TRIGGER jobs_cancelled BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status = 'cancelled'::text) OR (new.status = 'cancelled'::text))) EXECUTE FUNCTION refuse_cancelled()
-CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_job_changes()
-CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_completion()
+CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER = 'dialectic_worker'::name)) EXECUTE FUNCTION tell_job_changes()
+CREATE TRIGGER jobs_change_events_of_tenant AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'dialectic_worker'::name)) EXECUTE FUNCTION tell_job_changes()
+CREATE TRIGGER jobs_completion AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER = 'dialectic_worker'::name)) EXECUTE FUNCTION handle_job_completion()
+CREATE TRIGGER jobs_completion_of_tenant AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'dialectic_worker'::name)) EXECUTE FUNCTION handle_job_completion()
 CREATE TRIGGER jobs_creation_events AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_new_jobs()
 CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND (new.role = 'stage'::text))) EXECUTE FUNCTION fail_session()
 CREATE TRIGGER jobs_failure_notices AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND COALESCE(((new.error ->> 'code'::text) <> ALL (ARRAY['child_failed'::text, 'prerequisite_failed'::text, 'quorum_missed'::text])), true))) EXECUTE FUNCTION add_failure_notice()
@@ -1033,26 +1035,6 @@ AS $function$
   where c.tenant_id = of_tenant and c.parent_job_id = of_parent and c.counts and not c.continued
   group by c.step_key
 $function$
-CREATE OR REPLACE FUNCTION public.claim_due(for_worker uuid, of_tenants uuid[], of_sessions uuid[], share integer, room integer, lease interval)
- RETURNS SETOF jobs
- LANGUAGE plpgsql
-AS $function$
-begin
-  return query
-    update jobs j set status = 'processing', worker_id = for_worker,
-      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-      started_at = coalesce(j.started_at, app_now())
-    where j.ctid = any (array(
-      select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
-      cross join lateral (
-        select c.ctid as place from jobs c
-        where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
-          and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        order by c.run_after, c.seq limit share for update skip locked) as d
-      limit room))
-    returning j.*;
-end
-$function$
 CREATE OR REPLACE FUNCTION public.claim_jobs(for_worker uuid, batch integer, lease interval, only_tenant uuid, only_session uuid)
  RETURNS SETOF jobs
  LANGUAGE plpgsql
@@ -1070,6 +1052,8 @@ declare
   limited uuid[];
   limited_tenants uuid[];
   limited_first boolean;
+  found_places tid[];
+  places tid[] := '{}';
 begin
   select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
     coalesce(array_agg(d.tenant_id) filter (where not d.is_limited), '{}'),
@@ -1107,16 +1091,28 @@ begin
         remaining := remaining - got;
       end loop;
     elsif cardinality(free) > 0 then
-      return query select * from claim_due(
-        for_worker, free_tenants, free, share, remaining, lease);
-      get diagnostics got = row_count;
-      remaining := remaining - got;
+      found_places := find_due(free_tenants, free, share, remaining, places);
+      places := places || found_places;
+      remaining := remaining - cardinality(found_places);
+      -- Where all of them together gave less than one share, none has more to give.
+      if cardinality(found_places) < share and cardinality(limited) = 0 then
+        exit;
+      end if;
     end if;
     exit when turn = 2 and sessions = 1;
     if turn = 2 then
       share := remaining;
     end if;
   end loop;
+  -- One update for both passes, and none for nothing: every update of jobs fires their triggers.
+  if cardinality(places) > 0 then
+    return query
+      update jobs j set status = 'processing', worker_id = for_worker,
+        lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+        started_at = coalesce(j.started_at, app_now())
+      where j.ctid = any (places)
+      returning j.*;
+  end if;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_tenant uuid, of_session uuid, room integer, lease interval)
@@ -1125,6 +1121,7 @@ CREATE OR REPLACE FUNCTION public.claim_limited(for_worker uuid, of_tenant uuid,
 AS $function$
 declare
   allowed int;
+  places tid[];
 begin
   select x.max_running into allowed from sessions x where x.tenant_id = of_tenant
     and x.id = of_session and x.status = 'running' and x.gates = '{}';
@@ -1144,36 +1141,18 @@ begin
     return;
   end if;
   if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
-    return query select * from claim_due(
-      for_worker, array[of_tenant], array[of_session], room, room, lease);
-    return;
+    places := find_due(array[of_tenant], array[of_session], room, room, '{}');
+  elsif pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
+    places := find_due_by_key(of_tenant, of_session, room);
   end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
-    return;
+  if cardinality(places) > 0 then
+    return query
+      update jobs j set status = 'processing', worker_id = for_worker,
+        lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+        started_at = coalesce(j.started_at, app_now())
+      where j.ctid = any (places)
+      returning j.*;
   end if;
-  return query
-    with free as materialized (
-      select l.key, l.max_running - (select count(*) from jobs r where r.status = 'processing'
-        and r.concurrency_key = l.key and r.tenant_id = of_tenant) as places
-      from concurrency_limits l where l.tenant_id = of_tenant
-    ), candidates as (
-      select j.id, j.run_after, j.seq, f.places,
-        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth
-      from jobs j left join free f on f.key = j.concurrency_key
-      where j.session_id = of_session and j.tenant_id = of_tenant and j.run_after <= app_now()
-        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-    ), due as (
-      select j.id from jobs j
-      where j.tenant_id = of_tenant
-        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
-          order by c.run_after, c.seq limit room)
-      for update skip locked)
-    update jobs j set status = 'processing', worker_id = for_worker,
-      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-      started_at = coalesce(j.started_at, app_now())
-    from due where j.tenant_id = of_tenant and j.id = due.id
-    returning j.*;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
@@ -1367,6 +1346,47 @@ begin
   return null;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.find_due(of_tenants uuid[], of_sessions uuid[], share integer, room integer, taken tid[])
+ RETURNS tid[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return array(
+    select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
+    cross join lateral (
+      select c.ctid as place from jobs c
+      where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
+        and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        and c.ctid <> all (taken)
+      order by c.run_after, c.seq limit share for update skip locked) as d
+    limit room);
+end
+$function$
+CREATE OR REPLACE FUNCTION public.find_due_by_key(of_tenant uuid, of_session uuid, room integer)
+ RETURNS tid[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return array(
+    with free as materialized (
+      select l.key, l.max_running - (select count(*) from jobs r where r.status = 'processing'
+        and r.concurrency_key = l.key and r.tenant_id = of_tenant) as places
+      from concurrency_limits l where l.tenant_id = of_tenant
+    ), candidates as (
+      select j.id, j.run_after, j.seq, f.places,
+        row_number() over (partition by j.concurrency_key order by j.run_after, j.seq) as nth
+      from jobs j left join free f on f.key = j.concurrency_key
+      where j.session_id = of_session and j.tenant_id = of_tenant and j.run_after <= app_now()
+        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+    )
+    select j.ctid from jobs j
+    where j.tenant_id = of_tenant
+      and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+      and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
+        order by c.run_after, c.seq limit room)
+    for update skip locked);
+end
+$function$
 CREATE OR REPLACE FUNCTION public.grant_funds(of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1405,32 +1425,56 @@ CREATE OR REPLACE FUNCTION public.handle_job_completion()
 AS $function$
 declare
   ended job_end[];
+  chains uuid[];
+  suspended uuid[];
+  tenants uuid[];
+  has_stage boolean;
+  has_parent boolean;
+  has_links boolean;
+  has_losses boolean;
 begin
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
-    n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
-  into ended
+      n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
+      filter (where n.status <> 'waiting_for_children'),
+    array_agg(n.chain_id) filter (where n.status <> 'waiting_for_children'),
+    array_agg(n.id) filter (where n.status = 'waiting_for_children'),
+    array_agg(n.tenant_id) filter (where n.status = 'waiting_for_children'),
+    bool_or(n.stage_run_id is not null), bool_or(n.parent_job_id is not null and n.counts),
+    bool_or(n.chain_id <> n.id), bool_or(n.status in ('failed', 'cancelled'))
+  into ended, chains, suspended, tenants, has_stage, has_parent, has_links, has_losses
   from new_rows n
-  where n.status in ('completed', 'failed', 'cancelled') and not n.continued
-    and (n.tenant_id, n.id) not in (
-      select o.tenant_id, o.id from old_rows o where is_over(o.status));
+  where (n.status in ('completed', 'failed', 'cancelled') and not n.continued
+      and (n.tenant_id, n.id) not in (
+        select o.tenant_id, o.id from old_rows o where is_over(o.status)))
+    or n.status = 'waiting_for_children';
+  -- With nothing to wait for a parent would sleep for ever.
+  if suspended is not null then
+    perform wake_parents(tenants, suspended);
+  end if;
   if ended is null then
     return null;
   end if;
 
-  if exists (select from unnest(ended) as e where e.stage_run_id is not null) then
+  if has_stage then
     perform settle_lanes(ended);
   end if;
-  if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
+  if has_parent then
     perform settle_parents(ended);
   end if;
   -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
-  if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
+  if has_links then
     perform 1 from jobs f
       where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
       order by f.id for update;
   end if;
-  perform wake_waiters(ended);
-  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+  -- An update of no rows would fire the triggers of jobs all the same.
+  if exists (select from unnest(chains) as c (id) cross join lateral (
+    select from jobs w where w.prerequisite_job_id = c.id and w.status = 'waiting_for_prerequisite'
+    limit 1) as w)
+  then
+    perform wake_waiters(ended);
+  end if;
+  if has_losses then
     perform cancel_children(ended);
   end if;
   return null;
@@ -2136,6 +2180,7 @@ CREATE OR REPLACE FUNCTION public.requeue_abandoned(by_worker uuid, look_for_loc
  RETURNS bigint
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
 declare
   gone uuid[];
@@ -2333,14 +2378,16 @@ AS $function$
 declare
   tenants uuid[];
   parents uuid[];
+  has_losses boolean;
 begin
-  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id)
-  into tenants, parents
+  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id),
+    bool_or(e.status <> 'completed')
+  into tenants, parents, has_losses
   from unnest(ended) as e where e.parent_job_id is not null and e.counts;
   perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
     order by p.id for update;
 
-  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+  if has_losses then
     update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
       worker_id = null,
       error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
@@ -2354,8 +2401,7 @@ begin
     where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
   end if;
 
-  perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
-  where e.parent_job_id is not null and e.counts;
+  perform wake_parents(tenants, parents);
 end
 $function$
 CREATE OR REPLACE FUNCTION public.short_error(error jsonb)
@@ -2683,14 +2729,15 @@ begin
     array_agg(row(w.tenant_id, w.id)::job_place) filter (where w.lost)
   into whole, lossy
   from (
-    select e.tenant_id, e.id, p.place, exists (select from jobs c where c.tenant_id = e.tenant_id
-      and c.parent_job_id = e.id and c.counts and c.status in ('failed', 'cancelled')) as lost
-    from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
-    cross join lateral (select p.ctid as place, p.status from jobs p
-      where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
-    where p.status = 'waiting_for_children' and not exists (
-      select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
-        and is_open(c.status))
+    select p.tenant_id, p.id, p.ctid as place, (
+      select true from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id
+        and c.counts and c.status in ('failed', 'cancelled') limit 1) is not null as lost
+    from jobs p
+    where p.tenant_id = any (tenants) and p.id = any (parents)
+      and p.status = 'waiting_for_children' and (
+        select true from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id
+          and c.counts and is_open(c.status) limit 1) is null
+    offset 0
   ) as w;
 
   if whole is not null then
@@ -2707,14 +2754,6 @@ CREATE OR REPLACE FUNCTION public.wake_waiters(ended job_end[])
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- An update of no rows would fire the triggers of jobs all the same.
-  if not exists (
-    select from unnest(ended) as e cross join lateral (
-      select from jobs w where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
-        and w.status = 'waiting_for_prerequisite' limit 1) as w)
-  then
-    return;
-  end if;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,

@@ -27,6 +27,8 @@ declare
   limited uuid[];
   limited_tenants uuid[];
   limited_first boolean;
+  found_places tid[];
+  places tid[] := '{}';
 begin
   select coalesce(array_agg(d.id) filter (where not d.is_limited), '{}'),
     coalesce(array_agg(d.tenant_id) filter (where not d.is_limited), '{}'),
@@ -64,38 +66,47 @@ begin
         remaining := remaining - got;
       end loop;
     elsif cardinality(free) > 0 then
-      return query select * from claim_due(
-        for_worker, free_tenants, free, share, remaining, lease);
-      get diagnostics got = row_count;
-      remaining := remaining - got;
+      found_places := find_due(free_tenants, free, share, remaining, places);
+      places := places || found_places;
+      remaining := remaining - cardinality(found_places);
+      -- Where all of them together gave less than one share, none has more to give.
+      if cardinality(found_places) < share and cardinality(limited) = 0 then
+        exit;
+      end if;
     end if;
     exit when turn = 2 and sessions = 1;
     if turn = 2 then
       share := remaining;
     end if;
   end loop;
+  -- One update for both passes, and none for nothing: every update of jobs fires their triggers.
+  if cardinality(places) > 0 then
+    return query
+      update jobs j set status = 'processing', worker_id = for_worker,
+        lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+        started_at = coalesce(j.started_at, app_now())
+      where j.ctid = any (places)
+      returning j.*;
+  end if;
 end
 $$;
 
--- The oldest due jobs of some sessions. They are found and locked once and then taken by their place:
--- a join would be planned for as many rows as the table has.
-create or replace function claim_due(
-  for_worker uuid, of_tenants uuid[], of_sessions uuid[], share int, room int, lease interval
-) returns setof jobs language plpgsql as $$
+-- The places (ctid) of the oldest due jobs of some sessions, but for those in `taken`. The rows are
+-- locked, so their places stay, and an update by place needs no join, which would be planned for as many
+-- rows as the table has.
+create or replace function find_due(
+  of_tenants uuid[], of_sessions uuid[], share int, room int, taken tid[]
+) returns tid[] language plpgsql as $$
 begin
-  return query
-    update jobs j set status = 'processing', worker_id = for_worker,
-      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-      started_at = coalesce(j.started_at, app_now())
-    where j.ctid = any (array(
-      select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
-      cross join lateral (
-        select c.ctid as place from jobs c
-        where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
-          and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        order by c.run_after, c.seq limit share for update skip locked) as d
-      limit room))
-    returning j.*;
+  return array(
+    select d.place from unnest(of_tenants, of_sessions) as s (tenant_id, id)
+    cross join lateral (
+      select c.ctid as place from jobs c
+      where c.session_id = s.id and c.tenant_id = s.tenant_id and c.run_after <= app_now()
+        and c.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        and c.ctid <> all (taken)
+      order by c.run_after, c.seq limit share for update skip locked) as d
+    limit room);
 end
 $$;
 
@@ -106,6 +117,7 @@ create or replace function claim_limited(
 ) returns setof jobs language plpgsql as $$
 declare
   allowed int;
+  places tid[];
 begin
   select x.max_running into allowed from sessions x where x.tenant_id = of_tenant
     and x.id = of_session and x.status = 'running' and x.gates = '{}';
@@ -125,14 +137,26 @@ begin
     return;
   end if;
   if not exists (select from concurrency_limits l where l.tenant_id = of_tenant) then
-    return query select * from claim_due(
-      for_worker, array[of_tenant], array[of_session], room, room, lease);
-    return;
+    places := find_due(array[of_tenant], array[of_session], room, room, '{}');
+  elsif pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
+    places := find_due_by_key(of_tenant, of_session, room);
   end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(of_tenant::text, 1)) then
-    return;
+  if cardinality(places) > 0 then
+    return query
+      update jobs j set status = 'processing', worker_id = for_worker,
+        lease_token = gen_random_uuid(), lease_until = app_now() + lease,
+        started_at = coalesce(j.started_at, app_now())
+      where j.ctid = any (places)
+      returning j.*;
   end if;
-  return query
+end
+$$;
+
+-- As find_due(), for one session within the limits by key of its tenant, whose lock the caller holds.
+create or replace function find_due_by_key(of_tenant uuid, of_session uuid, room int)
+  returns tid[] language plpgsql as $$
+begin
+  return array(
     with free as materialized (
       select l.key, l.max_running - (select count(*) from jobs r where r.status = 'processing'
         and r.concurrency_key = l.key and r.tenant_id = of_tenant) as places
@@ -143,17 +167,12 @@ begin
       from jobs j left join free f on f.key = j.concurrency_key
       where j.session_id = of_session and j.tenant_id = of_tenant and j.run_after <= app_now()
         and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-    ), due as (
-      select j.id from jobs j
-      where j.tenant_id = of_tenant
-        and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
-          order by c.run_after, c.seq limit room)
-      for update skip locked)
-    update jobs j set status = 'processing', worker_id = for_worker,
-      lease_token = gen_random_uuid(), lease_until = app_now() + lease,
-      started_at = coalesce(j.started_at, app_now())
-    from due where j.tenant_id = of_tenant and j.id = due.id
-    returning j.*;
+    )
+    select j.ctid from jobs j
+    where j.tenant_id = of_tenant
+      and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+      and j.id in (select c.id from candidates c where c.places is null or c.nth <= c.places
+        order by c.run_after, c.seq limit room)
+    for update skip locked);
 end
 $$;

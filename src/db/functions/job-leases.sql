@@ -92,10 +92,11 @@ end
 $$;
 
 -- Takes jobs back from workers whose lease ran out or, on a server, whose connection is gone: each
--- living worker holds an advisory lock on its id for as long as it is connected.
+-- living worker holds an advisory lock on its id for as long as it is connected. Not by bitmaps: a busy
+-- queue leaves many dead entries in jobs_running, which a plain index scan marks for those after it.
 create or replace function requeue_abandoned(by_worker uuid, look_for_locks boolean, most int)
   returns bigint language plpgsql
-  set enable_seqscan = off as $$
+  set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   gone uuid[];
   tokens uuid[];

@@ -1,47 +1,77 @@
 -- Waking: what the end of a job means for its parent, its waiters and its lane. Nothing else wakes a
 -- job.
 
--- Runs after every statement that changes jobs, on every way into a terminal state. Lock order: stage
--- runs, then parents, then the first links of chains. `not in` is hashed; a join of the two transition
+-- Runs after every statement that changes jobs, on every way into a terminal state, and looks after jobs
+-- that begin to wait. Lock order: stage runs, then parents, then the first links of chains. `not in` is hashed; a join of the two transition
 -- tables keeps the plan of its first call, for one row, and then compares each row with each.
 create or replace function handle_job_completion() returns trigger language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   ended job_end[];
+  chains uuid[];
+  suspended uuid[];
+  tenants uuid[];
+  has_stage boolean;
+  has_parent boolean;
+  has_links boolean;
+  has_losses boolean;
 begin
   select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
-    n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
-  into ended
+      n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
+      filter (where n.status <> 'waiting_for_children'),
+    array_agg(n.chain_id) filter (where n.status <> 'waiting_for_children'),
+    array_agg(n.id) filter (where n.status = 'waiting_for_children'),
+    array_agg(n.tenant_id) filter (where n.status = 'waiting_for_children'),
+    bool_or(n.stage_run_id is not null), bool_or(n.parent_job_id is not null and n.counts),
+    bool_or(n.chain_id <> n.id), bool_or(n.status in ('failed', 'cancelled'))
+  into ended, chains, suspended, tenants, has_stage, has_parent, has_links, has_losses
   from new_rows n
-  where n.status in ('completed', 'failed', 'cancelled') and not n.continued
-    and (n.tenant_id, n.id) not in (
-      select o.tenant_id, o.id from old_rows o where is_over(o.status));
+  where (n.status in ('completed', 'failed', 'cancelled') and not n.continued
+      and (n.tenant_id, n.id) not in (
+        select o.tenant_id, o.id from old_rows o where is_over(o.status)))
+    or n.status = 'waiting_for_children';
+  -- With nothing to wait for a parent would sleep for ever.
+  if suspended is not null then
+    perform wake_parents(tenants, suspended);
+  end if;
   if ended is null then
     return null;
   end if;
 
-  if exists (select from unnest(ended) as e where e.stage_run_id is not null) then
+  if has_stage then
     perform settle_lanes(ended);
   end if;
-  if exists (select from unnest(ended) as e where e.parent_job_id is not null and e.counts) then
+  if has_parent then
     perform settle_parents(ended);
   end if;
   -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
-  if exists (select from unnest(ended) as e where e.chain_id <> e.id) then
+  if has_links then
     perform 1 from jobs f
       where (f.tenant_id, f.id) in (select e.tenant_id, e.chain_id from unnest(ended) as e)
       order by f.id for update;
   end if;
-  perform wake_waiters(ended);
-  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+  -- An update of no rows would fire the triggers of jobs all the same.
+  if exists (select from unnest(chains) as c (id) cross join lateral (
+    select from jobs w where w.prerequisite_job_id = c.id and w.status = 'waiting_for_prerequisite'
+    limit 1) as w)
+  then
+    perform wake_waiters(ended);
+  end if;
+  if has_losses then
     perform cancel_children(ended);
   end if;
   return null;
 end
 $$;
+-- One for each role, as the triggers of jobs_change_events.
 create or replace trigger jobs_completion after update on jobs
   referencing old table as old_rows new table as new_rows
-  for each statement execute function handle_job_completion();
+  for each statement when (current_user = 'dialectic_worker')
+  execute function handle_job_completion();
+create or replace trigger jobs_completion_of_tenant after update on jobs
+  referencing old table as old_rows new table as new_rows
+  for each statement when (current_user <> 'dialectic_worker')
+  execute function handle_job_completion();
 
 -- Parents whose last counted child has ended go on; a child's failure fails its parent at once,
 -- unless the step's policy lets the run go on without it. The row lock comes before the count: two
@@ -50,14 +80,16 @@ create or replace function settle_parents(ended job_end[]) returns void language
 declare
   tenants uuid[];
   parents uuid[];
+  has_losses boolean;
 begin
-  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id)
-  into tenants, parents
+  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id),
+    bool_or(e.status <> 'completed')
+  into tenants, parents, has_losses
   from unnest(ended) as e where e.parent_job_id is not null and e.counts;
   perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
     order by p.id for update;
 
-  if exists (select from unnest(ended) as e where e.status <> 'completed') then
+  if has_losses then
     update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
       worker_id = null,
       error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
@@ -71,14 +103,14 @@ begin
     where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
   end if;
 
-  perform wake_parents(array_agg(e.tenant_id), array_agg(e.parent_job_id)) from unnest(ended) as e
-  where e.parent_job_id is not null and e.counts;
+  perform wake_parents(tenants, parents);
 end
 $$;
 
 -- Those of the given jobs that wait for children and have none alive go on, or fail where too few
 -- jobs of a step succeeded. The caller holds their locks, so their places (ctid) stay. All that go on
--- do so in one statement, since every statement fires the triggers of jobs.
+-- do so in one statement, since every statement fires the triggers of jobs. Children are asked for by
+-- sub-selects with a limit: as `exists` they became a join that read every open job of the store.
 create or replace function wake_parents(tenants uuid[], parents uuid[])
   returns void language plpgsql as $$
 declare
@@ -90,14 +122,15 @@ begin
     array_agg(row(w.tenant_id, w.id)::job_place) filter (where w.lost)
   into whole, lossy
   from (
-    select e.tenant_id, e.id, p.place, exists (select from jobs c where c.tenant_id = e.tenant_id
-      and c.parent_job_id = e.id and c.counts and c.status in ('failed', 'cancelled')) as lost
-    from (select distinct d.tenant_id, d.id from unnest(tenants, parents) as d (tenant_id, id)) as e
-    cross join lateral (select p.ctid as place, p.status from jobs p
-      where p.tenant_id = e.tenant_id and p.id = e.id limit 1) as p
-    where p.status = 'waiting_for_children' and not exists (
-      select from jobs c where c.tenant_id = e.tenant_id and c.parent_job_id = e.id and c.counts
-        and is_open(c.status))
+    select p.tenant_id, p.id, p.ctid as place, (
+      select true from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id
+        and c.counts and c.status in ('failed', 'cancelled') limit 1) is not null as lost
+    from jobs p
+    where p.tenant_id = any (tenants) and p.id = any (parents)
+      and p.status = 'waiting_for_children' and (
+        select true from jobs c where c.tenant_id = p.tenant_id and c.parent_job_id = p.id
+          and c.counts and is_open(c.status) limit 1) is null
+    offset 0
   ) as w;
 
   if whole is not null then
@@ -151,14 +184,6 @@ $$;
 -- Jobs that waited for the end of a chain go on, or fail with it.
 create or replace function wake_waiters(ended job_end[]) returns void language plpgsql as $$
 begin
-  -- An update of no rows would fire the triggers of jobs all the same.
-  if not exists (
-    select from unnest(ended) as e cross join lateral (
-      select from jobs w where w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
-        and w.status = 'waiting_for_prerequisite' limit 1) as w)
-  then
-    return;
-  end if;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,
