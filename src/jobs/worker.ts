@@ -84,6 +84,8 @@ export class Worker {
   #presence: Presence | undefined;
   #wake: () => void = () => {};
   #woken = false;
+  /** Whether it may find more work as soon as one of its jobs ends. */
+  #isFull = false;
   #hinting = false;
   readonly #stop = new AbortController();
   #lastFault = '';
@@ -164,6 +166,7 @@ export class Worker {
         room > 0 ? await timed(this.#trace, 'claim', this.id, () => this.#claim(room)) : [];
       for (const job of jobs) void this.#execute(job);
       // A full batch means that there is more; otherwise wait for a hint, a free slot or the poll.
+      this.#isFull = room <= 0;
       if (jobs.length < room || room <= 0) await this.#rest();
       else await nextTurn();
     }
@@ -261,7 +264,9 @@ export class Worker {
     } finally {
       this.#trace?.add(`job: ${job.type}`, job.id, started, { step: job.stepKey, role: job.role });
       this.#leases.drop(job);
-      this.#look();
+      // Where the last claim left room there was nothing more to take, and what the end of a job sets
+      // free is announced when it is saved.
+      if (this.#isFull) this.#look();
       this.#options.onEnded({ job, ms: elapsedMs() - started, error });
     }
   }
