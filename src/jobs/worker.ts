@@ -86,7 +86,8 @@ export class Worker {
   #woken = false;
   /** Whether it may find more work as soon as one of its jobs ends. */
   #isFull = false;
-  #hinting = false;
+  #isHinting = false;
+  #hasNews = false;
   readonly #stop = new AbortController();
   #lastFault = '';
   #sweptAt = -Infinity;
@@ -216,17 +217,23 @@ export class Worker {
     this.#wake();
   }
 
-  /** Other workers and readers of events hear of it at most every few milliseconds. */
+  /** Other workers and readers of events hear of it at once, and then every few milliseconds. */
   #announceWork(): void {
     this.#look();
-    if (this.#hinting) return;
-    this.#hinting = true;
-    void sleep(HINT_EVERY_MS).then(async () => {
-      this.#hinting = false;
-      const own = `pg_notify('${JOBS_CHANNEL}', '${this.id}')`;
-      const hints = `select ${own}, pg_notify('${EVENTS_CHANNEL}', '')`;
+    this.#hasNews = true;
+    if (!this.#isHinting) void this.#hint();
+  }
+
+  async #hint(): Promise<void> {
+    this.#isHinting = true;
+    const own = `pg_notify('${JOBS_CHANNEL}', '${this.id}')`;
+    const hints = `select ${own}, pg_notify('${EVENTS_CHANNEL}', '')`;
+    while (this.#hasNews) {
+      this.#hasNews = false;
       await this.#database.immediate({ as: 'worker' }, hints).catch(() => {}); // only a hint
-    });
+      await sleep(HINT_EVERY_MS);
+    }
+    this.#isHinting = false;
   }
 
   async #execute(job: ClaimedJob): Promise<void> {
