@@ -9,12 +9,15 @@ export type SentRequest = {
   readonly stage: string;
   readonly documentKey: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
-  /** Characters of the answer's schema, which travels beside the prompt. */
-  readonly schemaChars: number;
+  /** The answer's schema, which travels beside the prompt; empty where there is none. */
+  readonly schema: string;
+  /** Tokens that the answer may have. */
+  readonly maxTokens: number | null;
 };
 
 type Body = {
   readonly model?: string;
+  readonly max_tokens?: number;
   readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
   readonly response_format?: {
     readonly json_schema?: { readonly name?: string; readonly schema?: Shape };
@@ -84,10 +87,11 @@ export async function serveRecording(answers: ReadonlyMap<string, string>) {
       if (one.stage !== '') sent.push(one);
       if (one.stage !== '' && !answers.has(key)) unmatched.add(key);
       const schema = body.response_format?.json_schema?.schema;
-      const content = answers.get(key) ?? JSON.stringify(fill(schema));
+      const { content, isCut } = answerTo(one, answers.get(key) ?? JSON.stringify(fill(schema)));
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = { id: 'r', created: 0, model: one.model };
-      const choice = { index: 0, delta: { role: 'assistant', content }, finish_reason: 'stop' };
+      const delta = { role: 'assistant', content };
+      const choice = { index: 0, delta, finish_reason: isCut ? 'length' : 'stop' };
       response.end(`data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\ndata: [DONE]\n\n`);
     });
   });
@@ -101,14 +105,56 @@ export async function serveRecording(answers: ReadonlyMap<string, string>) {
   };
 }
 
-function readRequest({ model = '', messages = [], response_format }: Body): SentRequest {
+/** Fewer than any tokenizer makes of a text: an answer never has more tokens than it may have. */
+const CHARS_PER_TOKEN = 3;
+const KEYS = /^Write one JSON object with (?:this key|these keys) alone: ([^.]+)\./m;
+const ENTRIES = /^Write one .* write the entries for ([^.]+) alone\./m;
+
+/** A recorded answer as a model would give it: what was asked for, from where it stopped. */
+function answerTo({ messages, maxTokens }: SentRequest, recorded: string) {
+  const find = (pattern: RegExp): string | undefined =>
+    messages.map(({ content }) => pattern.exec(content)?.[1]).findLast(Boolean);
+  const asked = find(KEYS);
+  const whole =
+    asked === undefined
+      ? recorded
+      : takeKeys(recorded, asked.split(', '), find(ENTRIES)?.split(', '));
+  const before = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  const goesOn = messages.at(-1)?.content.startsWith('Your answer was cut off.') === true;
+  const end = before.slice(-400);
+  const at = goesOn ? whole.lastIndexOf(end) : -1;
+  const from = at === -1 ? 0 : at + end.length;
+  const most = maxTokens === null ? whole.length : maxTokens * CHARS_PER_TOKEN;
+  const content = whole.slice(from, from + most).replace(/[\ud800-\udbff]$/, '');
+  return { content, isCut: from + content.length < whole.length };
+}
+
+/** An answer with some of its sections alone, or some entries of the guidance in a plan. */
+function takeKeys(
+  recorded: string,
+  keys: readonly string[],
+  entries: readonly string[] | undefined,
+): string {
+  const record = JSON.parse(recorded) as Record<string, unknown>;
+  const inner = (record['content'] ?? record) as Record<string, unknown>;
+  const take = (key: string): unknown => {
+    const value = inner[key];
+    if (entries === undefined || key !== 'context_for_documents') return value;
+    const all = value as { readonly document_key: string }[];
+    return all.filter((entry) => entries.includes(entry.document_key));
+  };
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, take(key)])));
+}
+
+function readRequest(body: Body): SentRequest {
+  const { model = '', messages = [], response_format, max_tokens: maxTokens = null } = body;
   const texts = messages.map(({ role, content }) => ({ role, content: String(content) }));
   const { name = '', schema } = response_format?.json_schema ?? {};
   const whole = texts.map(({ content }) => content).join('\n');
   const last = [...whole.matchAll(/^Deliverable: ([\w-]+)\/(\w+)$/gm)].at(-1);
   const [stage = '', documentKey = ''] = last ? last.slice(1) : name.split('__');
-  const schemaChars = schema ? JSON.stringify(schema).length : 0;
-  return { model, stage, documentKey, messages: texts, schemaChars };
+  const shape = schema ? JSON.stringify(schema) : '';
+  return { model, stage, documentKey, messages: texts, schema: shape, maxTokens };
 }
 
 /** The shortest answer that a schema allows, for what was not recorded. */

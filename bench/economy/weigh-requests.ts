@@ -27,7 +27,8 @@ export function weighRequests(requests: readonly SentRequest[]): WeighedRequest[
     const known = earlier.get(request.model) ?? [];
     const reused = Math.max(0, ...known.map((one) => commonPrefix(one, text)));
     earlier.set(request.model, [...known, text]);
-    const { stage, schemaChars } = request;
+    const { stage } = request;
+    const schemaChars = request.schema.length;
     const weight = { calls: 1, sent: text.length, reused };
     return { stage, weight, kinds: weighKinds(pieces, reused), schemaChars };
   });

@@ -18,11 +18,17 @@ export function describeContexts(plans: readonly JobContext[]): string[] {
 const nameOf = ({ stage, document, lane }: JobContext): string => `${stage}/${document}@${lane}`;
 
 /** What the request has, what it may have, and what that means. */
-function sum({ tokens, room, after, fits }: JobContext): string {
+function sum({ tokens, room, after, fits, portions }: JobContext): string {
   if (room === null) return `${figure(tokens)}; the window is unknown`;
   const of = `${figure(tokens)} of ${figure(room)}`;
   if (fits === 'whole') return `${of}: fits`;
   if (fits === 'shortened') return `${of}: shortened to about ${figure(after)}`;
+  if (fits === 'reduced') {
+    const form = portions
+      ? `${countNoun(portions.length, 'portion')} at first`
+      : 'the end of the answer so far';
+    return `${of}: sent in a smaller form (${form}), about ${figure(after)}`;
+  }
   return `${of}: does not fit, ${figure(after)} are left at least`;
 }
 
@@ -59,12 +65,15 @@ function describeCounting({ counting: { method, errorShare, calls } }: JobContex
   return `estimated, at most ${error} too many`;
 }
 
-function describeShortening({ fits, parts }: JobContext): string[] {
+function describeShortening({ fits, parts, portions = [] }: JobContext): string[] {
   const fixed = parts.filter(({ order }) => order === null);
   const tokens = fixed.reduce((all, part) => all + part.tokens, 0);
   return [
     'What is worth least is shortened first, one part after the other, until the rest fits.',
     'Values are by words here; where an embedding model is installed, the run ranks by meaning.',
+    ...(fits === 'reduced' && portions.length > 0
+      ? [`It asks for ${portions.join(', ')}; the rest is asked for afterwards.`]
+      : []),
     ...(fits === 'never'
       ? [
           `What is never shortened takes ${figure(tokens)} tokens, so the call would be refused`,

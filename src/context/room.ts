@@ -4,13 +4,21 @@ import type { ModelWindow } from '../models/windows.ts';
 export const USUAL_OUTPUT = 16_384;
 /** No answer may take more of the window than this, however long it could be. */
 const ANSWER_SHARE = 1 / 4;
+/** What is kept for the answer where the request needs the rest; with less, turns bring too little. */
+export const LEAST_ANSWER_SHARE = 1 / 16;
 /** Counts of tokens differ from the provider's by a little. */
 const MARGIN_SHARE = 1 / 50;
 
-/** How many tokens a request may have, beside its answer; null where the window is unknown. */
-export function roomForRequest({ windowTokens, maxOutputTokens }: ModelWindow): number | null {
+/**
+ * How many tokens a request may have, beside an answer of that share of the window; null where the
+ * window is unknown.
+ */
+export function roomForRequest(
+  { windowTokens, maxOutputTokens }: ModelWindow,
+  answerShare = ANSWER_SHARE,
+): number | null {
   if (windowTokens === null) return null;
-  const answer = Math.min(maxOutputTokens ?? USUAL_OUTPUT, windowTokens * ANSWER_SHARE);
+  const answer = Math.min(maxOutputTokens ?? USUAL_OUTPUT, windowTokens * answerShare);
   return Math.floor(windowTokens * (1 - MARGIN_SHARE) - answer);
 }
 

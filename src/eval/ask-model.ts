@@ -88,7 +88,8 @@ function settle(question: Question, standing: Standing, result: ModelResult): Se
   if (verdict.kind === 'give-up') throw refuse(question, verdict.code, verdict.reason);
   const all = [...pieces, { text: result.text, finished: result.finishReason === 'stop' }];
   const { added } = joinChunks(all);
-  if (verdict.kind === 'continue') {
+  // Nothing is left for later here, so that an answer is never a part of one.
+  if (verdict.kind === 'continue' || verdict.kind === 'part') {
     const turn: NextTurn = { kind: 'continue', written: added };
     return { kind: 'open', standing: { pieces: all, state: verdict.state, turn } };
   }

@@ -2,6 +2,7 @@ import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { requireContract, schemaForModel } from '../recipe/contract.ts';
+import { GUIDANCE_SECTION, sectionsOf } from '../recipe/portions.ts';
 import { isShareable, readingOrder, STAGE_TEXT, textSource } from '../recipe/reading-order.ts';
 import {
   type PromptFacts,
@@ -37,6 +38,10 @@ export type Assembly = {
   readonly shortSources?: ReadonlyMap<string, string>;
   /** How much is shown of the sources' texts, where all would be too long. */
   readonly sourceLevels?: SourceLevels;
+  /** The portions that the task speaks of, in a window too small for all; absent = all. */
+  readonly portions?: readonly string[];
+  /** Whether the schema goes without its descriptions, which stand in the task as well. */
+  readonly isSchemaBare?: boolean;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
@@ -65,7 +70,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     model,
     system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
     messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
-    schema: { name, schema: { ...onlySections(schemaForModel(contract), turn), title: name } },
+    schema: { name, schema: { ...shapeOf(assembly, contract), title: name } },
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
     cacheKey: session.id,
@@ -73,9 +78,28 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   };
 }
 
+function shapeOf({ turn, isSchemaBare = false }: Assembly, contract: ContractNode): ContractNode {
+  const shape = onlySections(schemaForModel(contract), turn);
+  return isSchemaBare ? withoutWords(shape) : shape;
+}
+
+/** A schema without titles and descriptions. */
+function withoutWords(node: ContractNode): ContractNode {
+  const { title: _title, description: _description, properties, items, ...rest } = node;
+  return {
+    ...rest,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([key, one]) => [key, withoutWords(one)]),
+      ),
+    }),
+    ...(items && { items: withoutWords(items) }),
+  };
+}
+
 /** The schema of the sections that a turn asks for. */
 function onlySections(schema: ContractNode, turn: NextTurn | null): ContractNode {
-  const only = turn?.only ?? [];
+  const only = sectionsOf(turn?.only ?? []);
   if (only.length === 0) return schema;
   const { properties = {}, required = [], ...rest } = schema;
   return {
@@ -215,7 +239,8 @@ function packDocuments(inputs: readonly JobInput[], asData: DataWriter): string 
   return blocks.length === 0 ? '' : `# Documents\n\n${blocks.join('\n\n')}`;
 }
 
-function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembly): string {
+function currentPrompt(assembly: Assembly): string {
+  const { session, stage, step, planned, facts, inputs, portions } = assembly;
   const grouped = Map.groupBy(inputs, ({ name }) => name);
   const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
     name,
@@ -230,7 +255,8 @@ function currentPrompt({ session, stage, step, planned, facts, inputs }: Assembl
   const header = inputs.find(({ type }) => type === 'header_context');
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,
-    ...(header && { header: readHeader(header.content, planned.documentKey) }),
+    ...(header && { header: readHeader(header.content, planned.documentKey, portions) }),
+    ...(portions && { portions }),
   });
   const given = speakOfFeedback(byName[GIVEN_FEEDBACK] ?? []);
   return `${prompt.trim()}${given}${speakOfMissing(session.process, planned.missing ?? [])}`;
@@ -274,15 +300,24 @@ function splitPrompt({ session, stage, step }: Assembly, prompt: string) {
   return { common, ofStage, own: own.replace(/\n{3,}/g, '\n\n').trim() };
 }
 
-/** What the stage's plan says about one document. */
-function readHeader(content: unknown, documentKey: string) {
+/** What the stage's plan says about one document, or about some of its sections. */
+function readHeader(content: unknown, documentKey: string, sections?: readonly string[]) {
   const record = isRecord(content) ? content : {};
-  const entries = Array.isArray(record['context_for_documents'])
-    ? record['context_for_documents'].filter(isRecord)
+  const entries = Array.isArray(record[GUIDANCE_SECTION])
+    ? record[GUIDANCE_SECTION].filter(isRecord)
     : [];
   const own = entries.find((entry) => entry['document_key'] === documentKey);
+  const guidance = own?.['content_to_include'] ?? own ?? '';
   return {
-    guidance: own ? toWords(own['content_to_include'] ?? own) : '',
+    guidance: isRecord(guidance) ? listGuidance(guidance, sections) : toWords(guidance),
     materials: toWords(record['system_materials'] ?? ''),
   };
+}
+
+/** An item for each section, so that what is said of one reads the same without the others. */
+function listGuidance(guidance: object, sections?: readonly string[]): string {
+  return Object.entries(guidance)
+    .filter(([key, said]) => (sections?.includes(key) ?? true) && toWords(said) !== '')
+    .map(([key, said]) => `- ${toWords({ [key]: said })}`)
+    .join('\n');
 }

@@ -3,6 +3,7 @@ import type { PlannedJob } from '../planning/types.ts';
 import { joinChunks } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { type ChainState, FIRST_TURN } from './judge-answer.ts';
+import { keepOver } from './keep-over.ts';
 import { parseOutput } from './parse-output.ts';
 import type { Rerun } from './rerun.ts';
 import type { NextTurn } from './turn-messages.ts';
@@ -17,6 +18,8 @@ export type ExecutePayload = {
   readonly problems?: string;
   /** The sections that are asked for, where those of earlier attempts stay; absent = all. */
   readonly only?: readonly string[];
+  /** The sections that are asked for afterwards, in a window too small for all at once. */
+  readonly later?: readonly string[];
   /** The attempts whose sections stay, in their order. */
   readonly kept?: readonly ChunkRange[];
   /** A document that was not there when the job was planned, and what stands for it in the plan. */
@@ -53,6 +56,8 @@ export type Standing = {
   readonly problems: string | null;
   /** The sections that are asked for; empty = all. */
   readonly only: readonly string[];
+  /** The sections that are asked for afterwards. */
+  readonly later: readonly string[];
   /** The attempts whose sections stay. */
   readonly kept: readonly ChunkRange[];
   /** The attempt that stands if the current one comes to nothing. */
@@ -74,9 +79,10 @@ export function findStanding(
   chunks: readonly Chunk[],
 ): Standing {
   const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
-  const { only = [], kept = [], rerun = null } = payload;
+  const { only = [], later = [], kept = [], rerun = null } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  if (!own) return { state, from, problems, only, kept, valid, rerun, ...joinFrom(chunks, from) };
+  const asked = { only, later, kept, valid, rerun };
+  if (!own) return { state, from, problems, ...asked, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
   const joined = joinFrom(chunks, start);
   const text = joined.soFar;
@@ -84,10 +90,10 @@ export function findStanding(
   const anew = !cut || chunks.at(-1)?.finishReason === 'content_filter';
   return anew
     ? { ...ANEW, valid, from: chunks.length + 1, soFar: '', written: [] }
-    : { ...ANEW, only, kept, valid, rerun, from: start, ...joined };
+    : { ...ANEW, ...asked, from: start, ...joined };
 }
 
-const ANEW = { state: FIRST_TURN, problems: null, only: [], kept: [], rerun: null };
+const ANEW = { state: FIRST_TURN, problems: null, only: [], later: [], kept: [], rerun: null };
 
 /** The sections that stay, from the attempts that brought them; the later one holds. */
 export function keepSections(
@@ -100,7 +106,7 @@ export function keepSections(
     const parsed = parseOutput(joinFrom(attempt, from).soFar, { finished: true, sections });
     return parsed.kind === 'document' ? parsed.content : {};
   });
-  return Object.assign({}, ...contents);
+  return contents.reduce(keepOver, {});
 }
 
 /** Joins the chunks of an attempt, which begins with the named one. */
@@ -115,9 +121,11 @@ export function joinFrom(
   return { soFar: text, written: added };
 }
 
-/** What the next request asks for; null where the document has yet to be begun. */
-export function nextTurn({ problems, only, soFar, written, rerun }: Standing): NextTurn | null {
-  const asked = { written, only, ...(rerun !== null && { rerun }) };
+/** What the next request asks for; null where the whole document has yet to be begun. */
+export function nextTurn(standing: Standing): NextTurn | null {
+  const { problems, only, later, soFar, written, rerun } = standing;
+  const asked = { written, only, later, ...(rerun !== null && { rerun }) };
   if (problems !== null) return { kind: 'repair', problems, ...asked };
-  return soFar.trim() === '' ? null : { kind: 'continue', ...asked };
+  if (soFar.trim() !== '') return { kind: 'continue', ...asked };
+  return only.length === 0 ? null : { kind: 'part', ...asked, written: [] };
 }

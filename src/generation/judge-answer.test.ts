@@ -46,6 +46,15 @@ describe('a turn', () => {
     expect(turn(partial)).toMatchObject({ kind: 'repair', problems: '- `risks` is missing.' });
   });
 
+  test('that brings the portions it was asked for is followed by the request for the others', () => {
+    const part = JSON.stringify({ summary: content.summary });
+    const state = { ...FIRST_TURN, turns: 1 };
+    expect(turn(part, { later: ['risks'] })).toEqual({ kind: 'part', only: ['risks'], state });
+    expect(turn('{"risks": []}', { later: ['risks'] })).toMatchObject({ kind: 'repair' });
+    const kept = { summary: content.summary };
+    expect(turn('{"risks": []}', { kept })).toEqual({ kind: 'document', content, body: BODY });
+  });
+
   test('that brings a ballot nobody can count is asked for once more, then taken', () => {
     const spoilt = { findDefects: () => ['`rankings` does not rank A and B.'] };
     const first = turn(WHOLE, { ...spoilt, state: { ...FIRST_TURN, repairs: 1 } });

@@ -1,11 +1,13 @@
 import type { ModelResult } from '../models/types.ts';
+import { sectionsOf } from '../recipe/portions.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { checkContract, describeProblems } from './check-contract.ts';
 import type { CitationFault } from './describe-defects.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
-import type { ContractSchema } from './loosen-contract.ts';
+import { keepOver } from './keep-over.ts';
+import { type ContractSchema, requiredOf } from './loosen-contract.ts';
 import { mergeOver } from './merge-over.ts';
 import { parseOutput } from './parse-output.ts';
 import type { Rendering } from './try-rendering.ts';
@@ -62,6 +64,12 @@ export type Verdict =
     }
   | { readonly kind: 'continue'; readonly state: ChainState }
   | {
+      /** What was asked for is there; these sections have yet to be asked for. */
+      readonly kind: 'part';
+      readonly only: readonly string[];
+      readonly state: ChainState;
+    }
+  | {
       /** `mend`: what was written is a document already, which stands if nothing better follows. */
       readonly kind: 'repair' | 'mend';
       readonly problems: string;
@@ -106,6 +114,8 @@ export type JudgedAnswer = {
   readonly mostReruns?: number;
   /** The Markdown of a document that fulfils its contract, or why it has none. */
   readonly tryRendering: (content: JsonRecord) => Rendering;
+  /** Sections that were not asked for yet, because not all fit the window at once. */
+  readonly later?: readonly string[];
   /** Sections of earlier attempts that stay unless the answer has them again. */
   readonly kept?: JsonRecord;
   /** The document of which the answer states only the changes. */
@@ -114,7 +124,8 @@ export type JudgedAnswer = {
 
 /** Decides what a turn has brought: a document, the need to go on or to write anew, or an end. */
 export function judgeAnswer(judged: JudgedAnswer): Verdict {
-  const { soFar, result, contract, sections, kept, extended } = judged;
+  const { soFar, result, contract, sections, kept, extended, state } = judged;
+  const later = judged.later ?? [];
   if (result.finishReason === 'content_filter') {
     return { kind: 'give-up', code: 'model_refused', reason: 'the provider withheld the answer.' };
   }
@@ -123,12 +134,15 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
   if (kind === 'refused') return goOn(judged, text);
   const parsed = parseOutput(text, { finished, sections });
   if (parsed.kind === 'document') {
-    const written = { ...kept, ...parsed.content };
+    const written = keepOver(kept ?? {}, parsed.content);
     const merged = extended ? mergeOver(extended, written) : written;
     const content = judged.citations?.normalise(merged) ?? merged;
-    const check = checkContract(contract, content, judged.given);
+    const check = checkContract(withoutLater(contract, later, content), content, judged.given);
     if (check.kind !== 'valid') {
       return askAgain(judged, describeProblems(check.problems), check.wrong);
+    }
+    if (later.length > 0) {
+      return { kind: 'part', only: later, state: { ...state, turns: state.turns + 1, idle: 0 } };
     }
     const rendering = judged.tryRendering(content);
     if (rendering.kind === 'rendered') return accept(judged, content, rendering.body);
@@ -138,6 +152,17 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
   }
   const cut = !finished || (parsed.kind === 'truncated' && text.trim() !== '');
   return cut ? goOn(judged, text) : askAgain(judged, `- ${parsed.problem}`);
+}
+
+/** The contract of what was asked for so far. */
+function withoutLater(
+  contract: ContractSchema,
+  later: readonly string[],
+  content: JsonRecord,
+): ContractSchema {
+  if (later.length === 0) return contract;
+  const open = sectionsOf(later).filter((key) => !Object.hasOwn(content, key));
+  return { ...contract, required: requiredOf(contract).filter((key) => !open.includes(key)) };
 }
 
 /** A spoilt ballot, a plan that does not add up or a wrong citation must not cost the lane its place. */
@@ -153,7 +178,7 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
   return {
     kind: 'mend',
     problems: messages.map((message) => `- ${message}`).join('\n'),
-    only: defects.length > 0 ? [] : sectionsOf(faults, judged.sections),
+    only: defects.length > 0 ? [] : sectionsWith(faults, judged.sections),
     state: {
       ...state,
       turns: state.turns + 1,
@@ -166,7 +191,7 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
 }
 
 /** The sections to write again; none stands for the whole document. */
-function sectionsOf(faults: readonly CitationFault[], sections: readonly string[]): string[] {
+function sectionsWith(faults: readonly CitationFault[], sections: readonly string[]): string[] {
   const wrong = new Set(faults.map(({ section }) => section));
   return wrong.size < sections.length ? sections.filter((section) => wrong.has(section)) : [];
 }

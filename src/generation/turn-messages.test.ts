@@ -75,3 +75,22 @@ test('a shortened chunk is shown as it is left, while the tails quote what was w
   expect(contents.at(-1)).toContain('two three four');
   expect(contents.slice(4).join('')).not.toContain('(shortened)');
 });
+
+test('a part of a document asks for its keys alone, and for single entries of a plan', () => {
+  const only = ['notes', 'context_for_documents#case', 'context_for_documents#spec'];
+  const [first, ...rest] = messagesOf({ kind: 'part', written: [], only });
+  expect(rest).toEqual([]);
+  expect(first?.content).toContain(
+    'with these keys alone: notes, context_for_documents. In `context_for_documents`, write the entries for case, spec alone.',
+  );
+});
+
+test('an answer too long for the window goes on from its end and the list of what is whole', () => {
+  const written = ['a'.repeat(3_000), 'the end'];
+  const turn: NextTurn = { kind: 'continue', written, complete: ['scope', 'risks'] };
+  const [asked, so, further] = messagesOf(turn);
+  expect(asked?.content).toContain('Whole already: scope, risks;');
+  expect(so).toEqual({ role: 'assistant', content: written.join('').slice(-1_600) });
+  expect(further?.content).toContain('Go on from exactly where it stopped');
+  expect(further?.content).toContain('the end');
+});

@@ -1,5 +1,6 @@
 import type { ModelMessage } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
+import { entriesOf, GUIDANCE_SECTION, sectionsOf } from '../recipe/portions.ts';
 import type { Rerun } from './rerun.ts';
 
 /**
@@ -12,10 +13,19 @@ export type NextTurn = {
   readonly shown?: readonly string[];
   readonly only?: readonly string[];
   readonly rerun?: Rerun;
-} & ({ readonly kind: 'continue' } | { readonly kind: 'repair'; readonly problems: string });
+  /** Sections that are asked for in requests of their own afterwards. */
+  readonly later?: readonly string[];
+  /** Where the model is shown only the end of its answer so far: the sections that are whole. */
+  readonly complete?: readonly string[];
+} & (
+  | { readonly kind: 'continue' | 'part' }
+  | { readonly kind: 'repair'; readonly problems: string }
+);
 
 /** How much of its own text a model is shown to go on from. */
 const TAIL = 120;
+/** How much of it is shown where the whole does not fit the window: some 400 tokens. */
+const LONG_TAIL = 1_600;
 
 /**
  * The messages of one step: its prompt and, in later turns, the conversation since. Each chunk is
@@ -37,13 +47,22 @@ export function turnMessages(
       .join('\n\n'),
   });
   if (turn === null) return [ask(prompt)];
-  const chunks = withoutBlanks(turn);
   const only = turn.only ?? [];
+  if (turn.kind === 'part') return [ask(prompt, evidence, askForPart(only))];
+  const chunks = withoutBlanks(turn);
   if (chunks.length === 0 && turn.kind === 'repair') {
     return [ask(prompt, evidence, askAnew('Your last', turn.problems, only))];
   }
-  const first = [evidence, only.length > 0 ? askFor(only) : ''];
-  const messages = [ask(prompt, ...(turn.kind === 'continue' ? first : []))];
+  const first = turn.kind === 'continue' ? [evidence, only.length > 0 ? askFor(only) : ''] : [];
+  if (turn.kind === 'continue' && turn.complete !== undefined) {
+    const whole = chunks.map((chunk) => chunk.whole).join('');
+    return [
+      ask(prompt, ...first, outline(turn.complete)),
+      { role: 'assistant', content: endOf(whole, LONG_TAIL) },
+      ask(askToGoOn(whole)),
+    ];
+  }
+  const messages = [ask(prompt, ...first)];
   let soFar = '';
   for (const [index, { whole, shown: content }] of chunks.entries()) {
     soFar += whole;
@@ -73,7 +92,19 @@ function withoutBlanks({ written, shown = written }: NextTurn) {
 }
 
 const askToGoOn = (soFar: string): string =>
-  `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${soFar.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;
+  `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${endOf(soFar, TAIL)}`;
+
+/** The last characters of a text, without the second half of a surrogate pair at their front. */
+const endOf = (text: string, most: number): string =>
+  text.slice(-most).replace(/^[\udc00-\udfff]/, '');
+
+const outline = (complete: readonly string[]): string => {
+  const done =
+    complete.length === 0
+      ? 'No section of it is'
+      : `Whole already: ${complete.join(', ')}; no other section is`;
+  return `You have written a part of this JSON object. ${done} finished. Only the end of what you wrote stands below.`;
+};
 
 const askAnew = (
   which: 'This' | 'Your last',
@@ -84,6 +115,21 @@ const askAnew = (
   return `${which} answer cannot be used:\n${problems}\n\nWrite the whole JSON object again, corrected.`;
 };
 
+/** The sections of a document that is written in several requests. */
+const askForPart = (only: readonly string[]): string =>
+  `${askForKeys(only)} The other sections are asked for in requests of their own; leave them out. A length that is given above is that of the whole document.`;
+
 /** What is right is neither written nor paid for again. */
 const askFor = (only: readonly string[]): string =>
-  `Write one JSON object with ${only.length === 1 ? 'this key' : 'these keys'} alone: ${only.join(', ')}. The other sections are right and are kept as they are; leave them out.`;
+  `${askForKeys(only)} The other sections are right and are kept as they are; leave them out.`;
+
+const askForKeys = (only: readonly string[]): string =>
+  [
+    `Write one JSON object with ${nameKeys(sectionsOf(only))}.`,
+    ...(entriesOf(only).length === 0
+      ? []
+      : [`In \`${GUIDANCE_SECTION}\`, write the entries for ${entriesOf(only).join(', ')} alone.`]),
+  ].join(' ');
+
+const nameKeys = (keys: readonly string[]): string =>
+  `${keys.length === 1 ? 'this key' : 'these keys'} alone: ${keys.join(', ')}`;

@@ -17,7 +17,7 @@ export const assemble = (loaded: Loaded): Assembled => ({
   purpose: purposeOf(loaded.standing),
 });
 
-function purposeOf({ problems, soFar }: Standing): CallPurpose {
+function purposeOf({ problems, soFar, only }: Standing): CallPurpose {
   if (problems !== null) return 'repair';
-  return soFar.trim() === '' ? 'document' : 'continuation';
+  return soFar.trim() === '' && only.length === 0 ? 'document' : 'continuation';
 }

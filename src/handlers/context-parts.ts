@@ -60,7 +60,8 @@ export function findDocuments({ inputs, step, sources, sourceLevels }: Assembled
  * as much as a document that is half alike. An answer that is to be written again goes first.
  */
 export function findTurns({ turn }: Assembled): Candidate[] {
-  if (turn === null) return [];
+  // Shown by its end alone, an answer has nothing left to shorten.
+  if (turn === null || turn.complete !== undefined) return [];
   const turns = turn.written.map((text, index) => ({
     id: turnId(index),
     label: `part ${index + 1} of the answer so far`,

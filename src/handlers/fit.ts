@@ -4,6 +4,7 @@ import { Recall } from '../context/recall.ts';
 import { rememberWith } from '../context/remember-with.ts';
 import { roomForRequest } from '../context/room.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
@@ -19,7 +20,8 @@ import {
   toParts,
 } from './context-parts.ts';
 import type { HandlerDeps } from './handler-deps.ts';
-import { loadMeasure } from './measure-request.ts';
+import { LEAST_TEXT, listViews, type View } from './list-views.ts';
+import { loadMeasure, type Measure } from './measure-request.ts';
 
 /** A part that was shortened, as the call's record and the error name it. */
 export type ShortenedPart = {
@@ -37,28 +39,52 @@ const MOST_ROUNDS = 5;
 /**
  * Fits the request into the model's window. What fits is sent as it is. Else documents and the
  * middle of a long conversation are shortened by retrieval, the least valuable first; the
- * instructions, the request, feedback, the stage's plan and the last turns are never touched.
+ * instructions, the request, feedback, the stage's plan and the last turns are never touched. Where
+ * those alone are too long, the request takes a smaller form (`listViews`).
  */
 export async function fit(
   deps: HandlerDeps,
   context: Pick<JobContext, 'job' | 'signal'>,
   assembled: Assembled,
 ): Promise<Fitted> {
+  const { request } = assembled;
+  const window = await findWindow(request.model, deps.config);
+  const room = roomForRequest(window);
+  if (room === null || fitsSurely(request, room)) return { ...assembled, shortened: [] };
+  const measure = await loadMeasure(deps.database, context.job.tenantId, request.model);
+  if (measure.countRequest(request) <= room) return { ...assembled, shortened: [] };
+  let refusal: DialecticError | undefined;
+  for (const view of listViews(assembled, measure, window)) {
+    // Without embedding a text, which may cost money.
+    if (view.least > view.room) refusal = neverFits(view, measure);
+    else {
+      const fitted = await shortenParts(deps, context, view, measure);
+      if (!(fitted instanceof DialecticError)) return fitted;
+      refusal = fitted;
+    }
+  }
+  throw refusal;
+}
+
+/** Shortens the parts of one form of the request; the error where that is not enough. */
+async function shortenParts(
+  deps: HandlerDeps,
+  context: Pick<JobContext, 'job' | 'signal'>,
+  { assembled, room }: View,
+  measure: Measure,
+): Promise<Fitted | DialecticError> {
   const { database, config } = deps;
   const { tenantId } = context.job;
   const { request, session } = assembled;
-  const room = roomForRequest(await findWindow(request.model, config));
-  if (room === null || fitsSurely(request, room)) return { ...assembled, shortened: [] };
-  const measure = await loadMeasure(database, tenantId, request.model);
+  const { count } = measure;
   const total = measure.countRequest(request);
   if (total <= room) return { ...assembled, shortened: [] };
-  const { count } = measure;
   const { projectId, id: sessionId } = session;
   const { model } = request;
   const promptMicros = worstCase(await findPrice(model, config), room, 0).usdMicros;
   const memory = chooseEmbedder(deps, context, { model, projectId, promptMicros });
   const place = { database, tenantId, projectId, sessionId };
-  const given = { ...place, ...memory, prompt: promptOf(request), count };
+  const given = { ...place, ...memory, prompt: taskOf(assembled), count };
   const documents = findDocuments(assembled);
   const turns = findTurns(assembled);
   const recall = await Recall.over(given, textsOf(documents));
@@ -86,12 +112,30 @@ export async function fit(
       return { ...assembled, request: fitted, shortened };
     }
     if (foreseen > aim || rounds === MOST_ROUNDS) {
-      throw tooLong(assembled, { total, after, room, shortened });
+      return tooLong(assembled, { total, after, room, shortened });
     }
     // Twice what is too much: a part that is shortened instead of another differs by a few tokens.
     aim -= 2 * (after - room);
   }
 }
+
+/** A form of which even the least is too long, with what its parts would have come to. */
+function neverFits({ assembled, room, least }: View, measure: Measure): DialecticError {
+  const total = measure.countRequest(assembled.request);
+  const candidates = [...findDocuments(assembled), ...findTurns(assembled)];
+  const shortened = candidates.map(({ label, text }) => {
+    const tokens = measure.count(text);
+    return { label, tokens, after: Math.min(tokens, measure.count(LEAST_TEXT)) };
+  });
+  return tooLong(assembled, { total, after: least, room, shortened });
+}
+
+/**
+ * What documents are compared with: the task without what a single turn says, so that the turns of an
+ * answer need no embedding of their own.
+ */
+export const taskOf = (assembled: Assembled): string =>
+  promptOf(assembleRequest({ ...assembled, turn: null }));
 
 /** What the step asks for: the first message behind those that calls share. */
 export const promptOf = ({ messages, cacheablePrefixCount = 0 }: ModelRequest): string =>
@@ -123,9 +167,11 @@ function tooLong(
 ): DialecticError {
   const { model } = assembled.request;
   const { stage, documentKey } = assembled.planned;
+  const asked = assembled.portions?.join(', ');
+  const form = asked === undefined ? '' : `, asked for ${asked} alone,`;
   const tried = shortened.map(({ label, ...one }) => `${label} ${one.tokens} → ${one.after}`);
   const message =
-    `The prompt for ${stage}/${documentKey} has ${total} tokens, and ${model} takes ${room} beside ` +
+    `The prompt for ${stage}/${documentKey}${form} has ${total} tokens, and ${model} takes ${room} beside ` +
     `its answer. Shortening left ${after}: ${tried.join(', ') || 'nothing may be shortened'}. ` +
     'The rest (instructions, request, feedback, plan) is never shortened.';
   const details = { model, tokens: total, left: after, room, shortened, sent: false };

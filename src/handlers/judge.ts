@@ -33,7 +33,8 @@ export function judge(answered: Answered, most = mostReruns(answered)): Judged {
   const asked = { ...whatIsAsked(answered), mostReruns: most };
   const kept = keepSections(answered.chunks, answered.standing.kept, asked.sections);
   const text = problems === null ? soFar : '';
-  const judged = { ...asked, soFar: text, result: answer, state, kept };
+  const later = answered.turn?.later ?? [];
+  const judged = { ...asked, soFar: text, result: answer, state, kept, later };
   const verdict = judgeAnswer(judged);
   const isCut =
     verdict.kind === 'continue' ||
@@ -87,6 +88,7 @@ function takeValid({ standing: { valid }, chunks }: Loaded, judged: JudgedAnswer
     mostReruns: 0,
     ...(judged.citations && { citations: { ...judged.citations, findFaults: () => [] } }),
     kept: keepSections(chunks, valid.kept ?? [], judged.sections),
+    later: [],
   });
   return { verdict, firstChunk: first.id };
 }

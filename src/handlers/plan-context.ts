@@ -22,8 +22,9 @@ import {
   toParts,
   turnId,
 } from './context-parts.ts';
-import { promptOf } from './fit.ts';
+import { promptOf, taskOf } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
+import { listViews } from './list-views.ts';
 import { type Loaded, load } from './load.ts';
 import { type Counting, loadMeasure, type Measure } from './measure-request.ts';
 import { embeddingModel } from './remember-by-calls.ts';
@@ -53,7 +54,10 @@ export type ContextPlan = {
   readonly tokens: number;
   /** About how many it would have when it is sent. */
   readonly after: number;
-  readonly fits: 'whole' | 'shortened' | 'never';
+  /** `reduced`: in a smaller form, with some sections or the end of the answer so far alone. */
+  readonly fits: 'whole' | 'shortened' | 'reduced' | 'never';
+  /** The portions that it asks for in that form; the others follow. Absent = all. */
+  readonly portions?: readonly string[];
   readonly counting: Counting;
   readonly parts: readonly ContextPart[];
   readonly embedding: {
@@ -76,12 +80,12 @@ export async function planContext(
 ): Promise<ContextPlan> {
   const { database, config } = deps;
   const loaded = await load(database, job);
-  const assembled = assemble(isOver ? fromStart(loaded) : loaded);
-  const { request, planned, session } = assembled;
-  const window = await findWindow(request.model, config);
-  const measure = await loadMeasure(database, job.tenantId, request.model);
+  const whole = assemble(isOver ? fromStart(loaded) : loaded);
+  const window = await findWindow(whole.request.model, config);
+  const measure = await loadMeasure(database, job.tenantId, whole.request.model);
   const { method, factor, errorShare, calls } = measure;
-  const room = roomForRequest(window);
+  const { assembled, room } = chooseView(whole, measure, window);
+  const { request, planned, session, portions } = assembled;
   const tokens = measure.countRequest(request);
   const { targets, values, order, pieces } = await foresee(assembled, measure, { room, tokens });
   const parts = listParts(assembled, measure, tokens).map(({ id, ...part }): ContextPart => {
@@ -101,11 +105,35 @@ export async function planContext(
     room,
     tokens,
     after,
-    fits: !isTooLong ? 'whole' : after <= room ? 'shortened' : 'never',
+    fits:
+      isTooLong && after > room
+        ? 'never'
+        : assembled !== whole
+          ? 'reduced'
+          : isTooLong
+            ? 'shortened'
+            : 'whole',
+    ...(portions && { portions }),
     counting: { method, factor, errorShare, calls },
     parts,
     embedding: await weighEmbedding(deps, job, isTooLong ? pieces : [], request.model),
   };
+}
+
+/** The form in which the request would be sent: the fullest that can be made to fit. */
+function chooseView(
+  whole: Assembled,
+  measure: Measure,
+  window: ModelWindow,
+): { readonly assembled: Assembled; readonly room: number | null } {
+  const room = roomForRequest(window);
+  if (room === null || measure.countRequest(whole.request) <= room) {
+    return { assembled: whole, room };
+  }
+  const views = [...listViews(whole, measure, window)];
+  return (
+    views.find((view) => view.least <= view.room) ?? views.at(-1) ?? { assembled: whole, room }
+  );
 }
 
 const fromStart = (loaded: Loaded): Loaded => {
@@ -122,7 +150,7 @@ async function foresee(
   const documents = findDocuments(assembled);
   const candidates = [...documents, ...findTurns(assembled)];
   const texts = documents.map(({ text }) => text);
-  const ranking = await forecast(promptOf(assembled.request), texts, count);
+  const ranking = await forecast(taskOf(assembled), texts, count);
   const bound = { total: tokens, room: room ?? tokens };
   const parts = toParts(candidates, ranking, count, bound);
   const { tried } = await fitParts({ parts, ...bound, shorten: async (_, target) => target });

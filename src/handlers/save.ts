@@ -2,8 +2,9 @@ import type { Transaction } from '../db/database.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { auditDocument } from '../generation/audit-document.ts';
-import type { ChunkRange, ExecutePayload } from '../generation/chain.ts';
+import type { ExecutePayload } from '../generation/chain.ts';
 import { fillFields } from '../generation/fill-fields.ts';
+import type { Verdict } from '../generation/judge-answer.ts';
 import type { Effects, JobContext } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import { parseModelId } from '../models/model-id.ts';
@@ -61,44 +62,47 @@ function saveVerdict(tx: Transaction, job: Job, kept: KeptDocument): Promise<unk
 }
 
 function whatFollows(judged: Judged): Effects {
-  const { planned, model, session, standing, chunks, verdict, rerun } = judged;
+  const { planned, model, session, verdict, rerun } = judged;
   if (verdict.kind === 'document') return { children: renderJobs(judged) };
   if (verdict.kind === 'give-up') {
     const message = `The document ${planned.documentKey} did not come about: ${verdict.reason}`;
     const details = { model, stage: planned.stage, document: planned.documentKey };
     return { next: { fail: new DialecticError(verdict.code, message, { details }) } };
   }
-  const here = chunks.length + 1;
-  const from = standing.problems === null ? standing.from : here;
-  const valid = verdict.kind === 'mend' ? { from, to: here, kept: standing.kept } : standing.valid;
-  const payload: ExecutePayload = {
-    planned,
-    from,
-    state: verdict.state,
-    ...(verdict.kind === 'continue'
-      ? { only: standing.only, kept: standing.kept }
-      : {
-          problems: verdict.problems,
-          ...keepAttempts(standing, verdict.only, { from, to: here }),
-        }),
-    ...(valid !== null && { valid }),
-    ...(rerun !== null && { rerun }),
-  };
   const document = jobDocument(planned);
   const writer = rerun?.lanes.at(-1);
   // Another participant's provider has a limit of its own.
   const key = writer && providerKey(parseModelId(laneOf(session, writer).model).provider);
   const place = { document, ...(key !== undefined && { concurrencyKey: key }) };
-  return { continuation: { type: 'EXECUTE', ...place, payload: { ...payload } } };
+  const payload = { planned, ...nextLink(judged, verdict) };
+  return { continuation: { type: 'EXECUTE', ...place, payload } };
 }
 
-/** Which attempts are kept when some sections are asked for again: this one, and what it kept. */
-const keepAttempts = (
-  { kept }: Loaded['standing'],
-  only: readonly string[],
-  attempt: ChunkRange,
-): Pick<ExecutePayload, 'only' | 'kept'> =>
-  only.length === 0 ? {} : { only, kept: [...kept, attempt] };
+type Unfinished = Extract<Verdict, { kind: 'continue' | 'part' | 'repair' | 'mend' }>;
+
+/** What the next link of the chain starts from. */
+function nextLink(
+  { standing, chunks, turn, rerun }: Judged,
+  verdict: Unfinished,
+): Omit<ExecutePayload, 'planned'> {
+  const { only = [], later = [] } = turn ?? {};
+  const here = chunks.length + 1;
+  const from = standing.problems === null ? standing.from : here;
+  const attempt = { from, to: here };
+  const kept = [...standing.kept, attempt];
+  const valid = verdict.kind === 'mend' ? { ...attempt, kept: standing.kept } : standing.valid;
+  const rest = {
+    state: verdict.state,
+    ...(valid !== null && { valid }),
+    ...(rerun !== null && { rerun }),
+  };
+  if (verdict.kind === 'part') return { ...rest, from: here + 1, only: verdict.only, kept };
+  if (verdict.kind === 'continue') return { ...rest, from, only, later, kept: standing.kept };
+  // Of a document in parts those that were asked for are written again, never the later ones.
+  const again = verdict.only.length === 0 && later.length > 0 ? only : verdict.only;
+  const { problems } = verdict;
+  return { ...rest, from, problems, later, ...(again.length > 0 && { only: again, kept }) };
+}
 
 /** Fields that code owns; a document's lineage is that of its first chunk where it starts one. */
 function fillContent(

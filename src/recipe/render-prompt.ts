@@ -2,6 +2,7 @@ import { renderLiquid } from '../text/liquid.ts';
 import { type DocumentView, describeDocument, stepsGuidedBy } from './contract.ts';
 import { isShown } from './edges.ts';
 import type { MergedOverlay } from './overlays.ts';
+import { entriesOf, GUIDANCE_SECTION, sectionsOf } from './portions.ts';
 import type { Process, Stage, Step } from './types.ts';
 
 export const RESOURCE_KINDS = [
@@ -37,6 +38,8 @@ export type PromptJob = {
   /** By input name; absent inputs may be left out. */
   readonly inputs: Readonly<Record<string, readonly PromptInput[]>>;
   readonly header?: { readonly guidance: string; readonly materials: string };
+  /** The portions that the prompt asks for; absent = all. */
+  readonly portions?: readonly string[];
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -81,20 +84,33 @@ export function renderPrompt(
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
     step: { key: step.key, name: step.name },
-    document: describeDocument(stage, step),
+    document: onlySections(describeDocument(stage, step), job.portions),
     inputs,
     ...(readsHeader(step) ? { header: job.header ?? { guidance: '', materials: '' } } : {}),
-    ...(step.jobType === 'PLAN' ? { guided_documents: guidedDocuments(stage, step) } : {}),
+    ...(step.jobType === 'PLAN' ? { guided_documents: guidedDocuments(stage, step, job) } : {}),
   });
+}
+
+function onlySections(document: DocumentView, portions: PromptJob['portions']): DocumentView {
+  if (portions === undefined) return document;
+  const only = sectionsOf(portions);
+  return { ...document, sections: document.sections.filter(({ key }) => only.includes(key)) };
 }
 
 /** Whether `header` is among the variables of the step's prompt. */
 export const readsHeader = (step: Step): boolean =>
   step.inputs.some((input) => input.type === 'header_context' && isShown(input));
 
-/** What the steps that read this header make. */
-function guidedDocuments(stage: Stage, step: Step): DocumentView[] {
-  return stepsGuidedBy(stage, step).map((guided) => describeDocument(stage, guided));
+/** What the steps that read this header make; by title alone where no guidance for it is asked for. */
+function guidedDocuments(stage: Stage, step: Step, { portions }: PromptJob): DocumentView[] {
+  const documents = stepsGuidedBy(stage, step).map((guided) => describeDocument(stage, guided));
+  if (portions === undefined || portions.includes(GUIDANCE_SECTION)) return documents;
+  const entries = entriesOf(portions);
+  return documents.map((document) =>
+    entries.includes(document.key)
+      ? document
+      : { ...document, description: '', words: 0, sections: [] },
+  );
 }
 
 function factsScope(process: Process, stage: Stage, facts: PromptFacts): object {

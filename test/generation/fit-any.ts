@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Embedder } from '../../src/context/embedder.ts';
-import { roomForRequest } from '../../src/context/room.ts';
+import { LEAST_ANSWER_SHARE, roomForRequest } from '../../src/context/room.ts';
 import type { Database } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { type Assembly, assembleRequest } from '../../src/generation/assemble-request.ts';
@@ -58,7 +58,10 @@ const prompts = fc.record({
   brief: paragraph,
   documents: fc.array(text, { maxLength: 5 }),
   feedback: fc.option(paragraph, { nil: null }),
-  written: fc.array(paragraph, { maxLength: 6 }),
+  written: fc.array(
+    fc.array(paragraph, { minLength: 1, maxLength: 4 }).map((all) => all.join(' ')),
+    { maxLength: 6 },
+  ),
   kind: fc.constantFrom('continue', 'repair', null),
   windowTokens: fc.integer({ min: 300, max: 4_000 }),
 });
@@ -118,10 +121,19 @@ export function toAssembly(prompt: Prompt, projectId: string): Assembled {
   return { ...assembly, session, request: assembleRequest(assembly) } as unknown as Assembled;
 }
 
-/** What must be in the request to the byte: everything but documents and the middle of an answer. */
-function findImmutable({ request, turn }: Assembled): string[] {
+/**
+ * What must be in the request to the byte: everything but documents and the middle of an answer; of
+ * an answer that did not fit its end.
+ */
+function findImmutable({ request, turn }: Assembled, fitted: Assembled): string[] {
   const written = turn?.written ?? [];
-  const kept = turn?.kind === 'repair' ? [] : [written[0] ?? '', ...written.slice(-2)];
+  const isShownByEnd = fitted.turn?.complete !== undefined;
+  const ends = isShownByEnd ? [written.join('').slice(-1_600)] : [written[0], ...written.slice(-2)];
+  const kept = turn?.kind === 'repair' ? [] : ends.map((one) => one ?? '');
+  if (fitted.request.messages.length < request.messages.length || fitted.portions !== undefined) {
+    const task = 'Write one. Which oven is dear? What does the permit cost?';
+    return [request.system, request.messages[0]?.content ?? '', task, ...kept];
+  }
   const user = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
   return [request.system, ...user.filter((content) => !content.startsWith('# Documents')), ...kept];
 }
@@ -153,7 +165,7 @@ export function fitInto(
 export async function fitAny(database: Database, numRuns: number, seed?: number): Promise<void> {
   const { tenantId, projectId } = await newProject(database);
   const measure = await loadMeasure(database, tenantId, MODEL);
-  const seen = { whole: 0, shortened: 0, refused: 0 };
+  const seen = { whole: 0, shortened: 0, reduced: 0, refused: 0 };
   const property = fc.asyncProperty(prompts, async (prompt) => {
     const assembled = toAssembly(prompt, projectId);
     const window = { windowTokens: prompt.windowTokens, maxOutputTokens: 100 };
@@ -165,11 +177,14 @@ export async function fitAny(database: Database, numRuns: number, seed?: number)
       seen.refused += 1;
       return;
     }
-    const { request, shortened } = fitted as Awaited<ReturnType<typeof fit>>;
-    seen[shortened.length > 0 ? 'shortened' : 'whole'] += 1;
-    expect(measure.countRequest(request)).toBeLessThanOrEqual(roomForRequest(window)!);
+    const { request, shortened, ...form } = fitted as Awaited<ReturnType<typeof fit>>;
+    const isReduced = form.portions !== undefined || form.turn?.complete !== undefined;
+    seen[isReduced ? 'reduced' : shortened.length > 0 ? 'shortened' : 'whole'] += 1;
+    const most = roomForRequest(window, LEAST_ANSWER_SHARE)!;
+    expect(measure.countRequest(request)).toBeLessThanOrEqual(most);
     const contents = [request.system, ...request.messages.map(({ content }) => content)];
-    for (const part of findImmutable(assembled)) expect(contents.join('\n\n')).toContain(part);
+    for (const part of findImmutable(assembled, { ...form, request }))
+      expect(contents.join('\n\n')).toContain(part);
     for (const one of shortened) expect(one.after).toBeLessThanOrEqual(one.tokens);
     const gone = new Set(shortened.map(({ label }) => label));
     for (const { label, text: whole } of assembled.inputs) {

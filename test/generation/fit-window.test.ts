@@ -46,8 +46,25 @@ test('a run in a window smaller than its prompts makes every document', async ()
   }
 }, 60_000);
 
+test('where a task alone is too long, its document is asked for in portions', async () => {
+  await using dialectic = await open(2_400);
+  const { session } = await dialectic.start(run);
+  const result = await workOn(dialectic, session);
+  expect(result.status).toBe('completed');
+  expect(result.documents).toHaveLength(10);
+  const asked = await promptsOf(dialectic, session);
+  const parts = asked.filter(([, text]) => text.includes('asked for in requests of their own'));
+  expect(parts.length).toBeGreaterThan(0);
+  for (const [, text] of parts) {
+    expect(text).toContain(run.brief);
+    expect(text).toMatch(
+      /Write one JSON object with (this key|these keys) alone: [\w, ]+\. The other/,
+    );
+  }
+}, 60_000);
+
 test('a window too small for the instructions is refused by name, before any call', async () => {
-  await using dialectic = await open(1_500);
+  await using dialectic = await open(1_000);
   const { session } = await dialectic.start(run);
   const result = await workOn(dialectic, session);
   expect(result).toMatchObject({ status: 'failed', calls: 0 });

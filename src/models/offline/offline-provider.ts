@@ -66,7 +66,9 @@ function write(request: ModelRequest, settings: OfflineOptions, call: number): s
   const whole = writeDocument({ ...request, messages: asked }, settings.persona);
   const chunks = messages.filter(({ role }) => role === 'assistant');
   const soFar = continues ? chunks.map(({ content }) => content).join('') : '';
-  const text = whole.startsWith(soFar) ? whole.slice(soFar.length) : whole;
+  // A conversation that did not fit the window shows only the end of what was written.
+  const start = soFar === '' ? 0 : whole.lastIndexOf(soFar);
+  const text = start === -1 ? whole : whole.slice(start + soFar.length);
   // Without braces and quotation marks nothing is left that a repair could hold on to.
   return isHit(settings.badjson, call) ? text.replace(/[{}[\]"]/g, '') : text;
 }

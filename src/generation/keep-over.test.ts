@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { keepOver } from './keep-over.ts';
+
+const entry = (document_key: string, said: string) => ({ document_key, content_to_include: said });
+
+test('a later section holds, and the guidance of a plan is kept entry by entry', () => {
+  const earlier = { notes: 'old', scope: 'kept', context_for_documents: [entry('case', 'old')] };
+  const later = { notes: 'new', context_for_documents: [entry('spec', 's'), entry('case', 'new')] };
+  expect(keepOver(earlier, later)).toEqual({
+    notes: 'new',
+    scope: 'kept',
+    context_for_documents: [entry('spec', 's'), entry('case', 'new')],
+  });
+  const one = { context_for_documents: [entry('spec', 's')] };
+  expect(keepOver(earlier, one)['context_for_documents']).toEqual([
+    entry('case', 'old'),
+    entry('spec', 's'),
+  ]);
+});

@@ -1,0 +1,114 @@
+import { LEAST_ANSWER_SHARE, roomForRequest } from '../context/room.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
+import { findComplete } from '../generation/outline-written.ts';
+import type { NextTurn } from '../generation/turn-messages.ts';
+import type { ModelWindow } from '../models/windows.ts';
+import { expandPortions, portionsOf } from '../recipe/portions.ts';
+import type { Assembled } from './assemble.ts';
+import { findDocuments, findTurns, replaceTexts } from './context-parts.ts';
+import type { Measure } from './measure-request.ts';
+
+/** One of the forms that a request may take. */
+export type View = {
+  readonly assembled: Assembled;
+  /** Tokens that it may have. */
+  readonly room: number;
+  /** Tokens that it has when all that may be shortened is: what can never be less. */
+  readonly least: number;
+};
+
+/** Half the usual answer: the conversation as it was is worth a shorter turn. */
+const SHORTER_ANSWER_SHARE = 1 / 8;
+/** So much of the room is kept for documents, where sections can be left for later instead. */
+const DOCUMENT_SHARE = 1 / 4;
+/** What is left of a text at least is the line that says so. */
+export const LEAST_TEXT = '(Shortened to fit: 0 of 100 parts, those that matter most here.)';
+
+/**
+ * The forms of a request for one window, the fullest first: as it is; an answer that goes on, shown
+ * by its end alone and asked for its open sections alone; a document that is begun or mended, asked
+ * for in as many of its sections as leave room for its documents. The last ones leave the least room
+ * for the answer.
+ */
+export function* listViews(
+  assembled: Assembled,
+  measure: Pick<Measure, 'count' | 'countRequest'>,
+  window: ModelWindow,
+): Generator<View> {
+  const roomBeside = (share?: number): number =>
+    roomForRequest(window, share) ?? Number.POSITIVE_INFINITY;
+  const view = (form: Assembled, room: number): View => {
+    return { assembled: form, room, least: countLeast(form, measure) };
+  };
+  const [usual, most] = [roomBeside(), roomBeside(LEAST_ANSWER_SHARE)];
+  yield view(assembled, usual);
+  const { turn } = assembled;
+  if (turn?.kind === 'continue') {
+    yield view(assembled, roomBeside(SHORTER_ANSWER_SHARE));
+    const complete = findComplete(turn.written.join(''), askedOf(assembled));
+    const byEnd = withTurn(assembled, { ...turn, complete });
+    yield view(byEnd, usual);
+    const open = askedOf(assembled).filter((key) => !complete.includes(key));
+    const byOpen = withTurn({ ...assembled, portions: open }, { ...turn, complete });
+    yield view(byOpen, usual);
+    yield view(byOpen, most);
+    return;
+  }
+  const few = narrow(assembled, measure, usual);
+  yield view(few, usual);
+  yield view(askFor({ ...assembled, isSchemaBare: true }, 1), most);
+}
+
+/** The portions that a request asks for. */
+const askedOf = ({ stage, step, turn }: Assembled): readonly string[] => {
+  const only = turn?.only ?? [];
+  return only.length > 0 ? expandPortions(stage, step, only) : portionsOf(stage, step);
+};
+
+/** The request for the first so many of its portions. */
+function askFor(assembled: Assembled, many: number): Assembled {
+  const keys = askedOf(assembled);
+  const only = keys.slice(0, many);
+  const rest = [...keys.slice(many), ...(assembled.turn?.later ?? [])];
+  const later = [...new Set(rest)].filter((key) => !only.includes(key));
+  const { turn } = assembled;
+  // What was written is of no use to a document that is written again.
+  const next: NextTurn =
+    turn?.kind === 'repair'
+      ? { ...turn, written: [], only, later }
+      : { kind: 'part', written: [], only, later };
+  return withTurn({ ...assembled, portions: only }, next);
+}
+
+/** The request for as many portions as its room allows beside some of its documents. */
+function narrow(
+  assembled: Assembled,
+  measure: Pick<Measure, 'count' | 'countRequest'>,
+  room: number,
+): Assembled {
+  const documents = findDocuments(assembled).reduce((sum, one) => sum + measure.count(one.text), 0);
+  const most = room - Math.min(documents, room * DOCUMENT_SHARE);
+  let [fits, fails] = [1, askedOf(assembled).length + 1];
+  while (fails - fits > 1) {
+    const middle = (fits + fails) >> 1;
+    if (countLeast(askFor(assembled, middle), measure) <= most) fits = middle;
+    else fails = middle;
+  }
+  return askFor(assembled, fits);
+}
+
+const withTurn = (assembled: Assembled, turn: NextTurn): Assembled => {
+  const next = { ...assembled, turn };
+  return { ...next, request: assembleRequest(next) };
+};
+
+function countLeast(
+  assembled: Assembled,
+  { count, countRequest }: Pick<Measure, 'count' | 'countRequest'>,
+): number {
+  const least = count(LEAST_TEXT);
+  const long = [...findDocuments(assembled), ...findTurns(assembled)].filter(
+    ({ text }) => count(text) > least,
+  );
+  return countRequest(replaceTexts(assembled, new Map(long.map(({ id }) => [id, LEAST_TEXT]))));
+}
