@@ -19,7 +19,9 @@ export async function measureAdmission(folder: string, many: number): Promise<Me
     const drafts = Array.from({ length: GROUP }, (_, at) => draftOf(from + at, chance));
     const started = performance.now();
     const group = timeEach(GROUP, (at) => {
-      index.admit(drafts[at]!, {}, (entry) => index.apply(entry, log.stage(JSON.stringify(entry))));
+      index.admit(drafts[at]!, {}, (entry, signature) =>
+        index.apply(entry, log.stage(JSON.stringify(entry)), signature),
+      );
     });
     await log.flush();
     spent += performance.now() - started;

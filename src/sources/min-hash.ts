@@ -14,9 +14,19 @@ const MOST_FOUND = 1_000;
  * for a text without words.
  */
 export function minHash(text: string, count: number): Uint32Array {
+  return hashInto(text, new Uint32Array(count), new Uint32Array(count));
+}
+
+/** Arrays that every signature uses again: memory outside the heap takes longer to get than to fill. */
+const LEAST = new Uint32Array(VALUES);
+const FILLED = new Uint32Array(VALUES);
+
+/** The hashes in `filled`; `least` has those of the bins that got one. */
+function hashInto(text: string, least: Uint32Array, filled: Uint32Array): Uint32Array {
   const runs = shingles(text);
-  if (runs.length === 0) return new Uint32Array(0);
-  const least = new Uint32Array(count).fill(EMPTY);
+  if (runs.length === 0) return runs;
+  const count = least.length;
+  least.fill(EMPTY);
   const bits = 31 - Math.clz32(count);
   const isPower = count === 1 << bits;
   for (let at = 0; at < runs.length; at++) {
@@ -26,15 +36,12 @@ export function minHash(text: string, count: number): Uint32Array {
     const rest = isPower ? run >>> bits : (run / count) >>> 0;
     if (rest < least[bin]!) least[bin] = rest;
   }
-  return fillBins(least);
-}
-
-function fillBins(least: Uint32Array): Uint32Array {
-  const filled = least.slice();
-  for (let bin = 0; bin < least.length; bin++) {
-    for (let turn = 1; filled[bin] === EMPTY; turn++) {
-      filled[bin] = least[mix(bin * 0x9e37 + turn) % least.length]!;
+  for (let bin = 0; bin < count; bin++) {
+    let value = least[bin]!;
+    for (let turn = 1; value === EMPTY; turn++) {
+      value = least[mix(bin * 0x9e37 + turn) % count]!;
     }
+    filled[bin] = value;
   }
   return filled;
 }
@@ -104,7 +111,7 @@ function enlarge(values: Uint32Array): Uint32Array<ArrayBuffer> {
 
 /** One hash for each band, which differs between bands; none for a text without words. */
 function bandsOf(text: string): Uint32Array {
-  const values = minHash(text, VALUES);
+  const values = hashInto(text, LEAST, FILLED);
   if (values.length === 0) return values;
   const bands = new Uint32Array(BANDS);
   for (let band = 0; band < BANDS; band++) {

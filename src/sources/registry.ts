@@ -61,7 +61,7 @@ export class SourceRegistry {
   /** Admits a source, or adds what is new to one that is known. */
   register(draft: SourceDraft): Promise<Registered> {
     return this.#change(() =>
-      this.#index.admit(draft, this.#options, (entry) => this.#write(entry)),
+      this.#index.admit(draft, this.#options, (entry, signed) => this.#write(entry, signed)),
     );
   }
 
@@ -113,8 +113,8 @@ export class SourceRegistry {
     this.#lock.close();
   }
 
-  #write(entry: Entry): void {
-    this.#index.apply(entry, this.#log.stage(JSON.stringify(entry)));
+  #write(entry: Entry, signature?: Uint32Array): void {
+    this.#index.apply(entry, this.#log.stage(JSON.stringify(entry)), signature);
   }
 
   #readNew(): void {

@@ -22,6 +22,9 @@ export type Entry =
   | { readonly alias: number; readonly of: number | null }
   | { readonly cited: number; readonly by: Citation };
 
+/** Makes a record last, and has the index apply it. */
+type Write = (entry: Entry, signature?: Uint32Array) => void;
+
 /** A source whose text is nearly that of another. */
 export type Near = { readonly id: string; readonly likeness: number };
 
@@ -78,12 +81,12 @@ export class SourceIndex {
     return this.#places.length;
   }
 
-  /** Takes a record of the log in. */
-  apply(entry: Entry, place: number): void {
+  /** Takes a record of the log in; a signature that was just made need not be decoded. */
+  apply(entry: Entry, place: number, signature?: Uint32Array): void {
     if ('key' in entry) {
       this.#places.push(place);
       this.#ordinals.set(entry.key, this.#places.length);
-      this.#near?.add(this.#places.length, this.#signatureOf(this.#near, entry));
+      this.#near?.add(this.#places.length, signature ?? this.#signatureOf(this.#near, entry));
     } else if ('more' in entry) {
       const before = this.#places[entry.more - 1] ?? [];
       this.#places[entry.more - 1] = [before, place].flat();
@@ -94,7 +97,7 @@ export class SourceIndex {
   }
 
   /** Admits a draft, or adds what is new to a source that is known; `write` takes the records in. */
-  admit(draft: SourceDraft, likeness: Likeness, write: (entry: Entry) => void): Registered {
+  admit(draft: SourceDraft, likeness: Likeness, write: Write): Registered {
     const { suggestAt = SUGGESTED, mergeAt } = likeness;
     const key = canonicalKey(draft);
     const known = this.#ordinals.get(key);
@@ -107,7 +110,7 @@ export class SourceIndex {
     const signature = index.sign(text);
     const near = this.#compare(text, index.find(signature), suggestAt);
     const ordinal = this.size + 1;
-    write({ key, near: encode(this.#method, signature), source: draft });
+    write({ key, near: encode(this.#method, signature), source: draft }, signature);
     const [nearest] = near;
     if (nearest === undefined || mergeAt === undefined || nearest.likeness < mergeAt) {
       return { id: idOf(ordinal), isNew: true, near };
