@@ -8,8 +8,8 @@ import { PERSONA_NAMES } from '../../src/models/offline/personas.ts';
 import type { JsonSchema, ModelMessage } from '../../src/models/types.ts';
 
 // A model on loopback that speaks OpenAI's chat format. Whatever is asked a second time is answered
-// from memory after a fixed latency; what is asked for the first time is written by the offline
-// author. `POST /latency` sets the latency, which does not hold below `/now/`.
+// from memory, a fixed latency after its request began to arrive; what is asked for the first time is
+// written by the offline author. `POST /latency` sets the latency, which does not hold below `/now/`.
 
 type ChatRequest = {
   model: string;
@@ -20,6 +20,8 @@ type ChatRequest = {
 const PIECES = 4;
 
 const answers = new Map<string, string>();
+/** Whole replies by the bytes of their requests: reading those again would take a core from the run. */
+const replies = new Map<string, string[]>();
 let latencyMs = 0;
 
 /** The answer to a request; peers send the same messages without a schema and get the same one. */
@@ -53,13 +55,24 @@ const event = (delta: object, finish: string | null, more: object = {}): string 
     ...more,
   })}\n\n`;
 
-async function reply(response: ServerResponse, request: ChatRequest, ms: number): Promise<void> {
-  const text = answer(request);
-  await sleep(ms);
+async function reply(response: ServerResponse, body: Buffer, untilMs: number): Promise<void> {
+  const key = hash('sha256', body, 'hex');
+  const pieces = replies.get(key) ?? write(JSON.parse(body.toString()) as ChatRequest);
+  replies.set(key, pieces);
+  const waitMs = untilMs - performance.now();
+  if (waitMs > 0) await sleep(waitMs);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const piece of pieces) response.write(piece);
+  response.end();
+}
+
+/** The reply to a request as it is streamed. */
+function write(request: ChatRequest): string[] {
+  const text = answer(request);
+  const pieces: string[] = [];
   const size = Math.ceil(text.length / PIECES);
   for (let at = 0; at < text.length; at += size) {
-    response.write(event({ content: text.slice(at, at + size) }, null));
+    pieces.push(event({ content: text.slice(at, at + size) }, null));
   }
   const prompt = request.messages.reduce((sum, { content }) => sum + content.length, 0);
   const usage = {
@@ -67,16 +80,17 @@ async function reply(response: ServerResponse, request: ChatRequest, ms: number)
     completion_tokens: Math.ceil(text.length / 4),
     total_tokens: Math.ceil((prompt + text.length) / 4),
   };
-  response.end(`${event({}, 'stop', { usage })}data: [DONE]\n\n`);
+  return [...pieces, `${event({}, 'stop', { usage })}data: [DONE]\n\n`];
 }
 
 const server = createServer((request, response) => {
+  const startedMs = performance.now();
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const body = Buffer.concat(chunks).toString();
+    const body = Buffer.concat(chunks);
     if (request.url === '/latency') {
-      latencyMs = Number(body);
+      latencyMs = Number(body.toString());
       return response.end();
     }
     if (request.method === 'GET') {
@@ -84,7 +98,7 @@ const server = createServer((request, response) => {
       return response.end('{"object":"list","data":[{"id":"p1"},{"id":"p2"},{"id":"p3"}]}');
     }
     const ms = request.url?.startsWith('/now/') ? 0 : latencyMs;
-    void reply(response, JSON.parse(body) as ChatRequest, ms);
+    void reply(response, body, startedMs + ms);
   });
 });
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
