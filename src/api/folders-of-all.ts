@@ -41,7 +41,7 @@ export class FoldersOfAll {
       const folder = this.#folderOf(job);
       // The end of a stage's own job closes the stage.
       if (job.role === 'stage') folder.note('stage-completed');
-      else if (job.type === 'RENDER') folder.note('document-rendered');
+      else if (job.role === 'step') folder.note('document-rendered');
     }
     return this.#writeAll((folder) => folder.writeDue());
   }

@@ -20,6 +20,7 @@ export async function saveBlob(tx: Transaction, body: string): Promise<string> {
 /** Stores texts, each once, and returns their hashes in the order of the texts. */
 export async function saveBlobs(tx: Transaction, bodies: readonly string[]): Promise<string[]> {
   const digests = bodies.map((body) => hash('sha256', body, 'hex'));
+  if (bodies.length === 0) return [];
   const texts = new Map(digests.map((digest, at) => [digest, bodies[at] ?? '']));
   // Sorted: of two transactions that store the same texts one waits, and neither deadlocks.
   await tx.query(

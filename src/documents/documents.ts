@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { settleContribution } from '../planning/anchor.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
-import { hashOf, saveBlob } from './blobs.ts';
+import { hashOf, saveBlob, saveBlobs } from './blobs.ts';
 
 type NewContribution = {
   /** Made here where absent. */
@@ -41,11 +41,30 @@ type NewDocument = {
   /** The first chunk of the text that was accepted. */
   readonly contributionId: string;
   readonly content: unknown;
+  /** As `readNextVersion` told it. */
+  readonly version: number;
   /** Its Markdown as prompts show it; null where its step has no template. */
   readonly body: string | null;
+  /** The page for people; null where there is none, or a RENDER job makes it later. */
+  readonly page: string | null;
   /** What the audit of its citations found; null where it has none. */
   readonly citations?: object | null;
 };
+
+/** The version that the next document of a place will be. */
+export async function readNextVersion(
+  tx: Transaction,
+  sessionId: string,
+  identity: string,
+): Promise<number> {
+  const { version } = await tx.queryOne<{ version: number }>(
+    `select coalesce(max(version), 0) + 1 as version from documents
+     where session_id = $1 and identity = $2`,
+    [sessionId, identity],
+    'read-next-version',
+  );
+  return version;
+}
 
 /** Saves the assembled document of a finished chain as the newest version of its place. */
 export async function saveDocument(tx: Transaction, document: NewDocument): Promise<string> {
@@ -57,14 +76,14 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
     [sessionId, planned.identity],
     'replace-document',
   );
-  const body = document.body === null ? null : saveBlob(tx, document.body);
+  const texts = [document.body, document.page].filter((text) => text !== null);
+  const stored = saveBlobs(tx, texts);
   const inserted = tx.query(
     `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
        document_key, lane_id, identity, version, job_id, contribution_id, source_group,
-       relationships, inputs, content, missing, body_hash, citations)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce(max(version), 0) + 1, $11, $12, $13,
-       $14, $15, $16, $17, $18, $19
-     from documents where session_id = $3 and identity = $10`,
+       relationships, inputs, content, missing, body_hash, citations, markdown_hash)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+       $20, $21)`,
     [
       tx.tenantId,
       id,
@@ -76,6 +95,7 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       planned.documentKey,
       planned.laneId,
       planned.identity,
+      document.version,
       document.jobId,
       contributionId,
       settled.sourceGroup,
@@ -85,10 +105,11 @@ export async function saveDocument(tx: Transaction, document: NewDocument): Prom
       JSON.stringify(planned.missing ?? []),
       document.body === null ? null : hashOf(document.body),
       citations === null ? null : JSON.stringify(citations),
+      document.page === null ? null : hashOf(document.page),
     ],
     'save-document',
   );
-  await Promise.all([replaced, body ?? replaced, inserted]);
+  await Promise.all([replaced, stored, inserted]);
   return id;
 }
 

@@ -11,6 +11,7 @@ import {
   settleLeftHolds,
   type WorstCase,
 } from '../wallet/holds.ts';
+import { type ChainCost, NO_CALLS, readChainCost } from './chain-cost.ts';
 import type { ShortenedPart } from './fit.ts';
 
 export type CallPurpose = 'document' | 'continuation' | 'repair';
@@ -33,8 +34,11 @@ type NewCall = {
   readonly countedTokens: number | null;
 };
 
+/** What became of the wish to call, and where it was granted what the chain has cost before. */
+type BegunCall = HoldResult & { readonly chainCost: ChainCost };
+
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
-export async function beginCall(database: Database, job: Job, call: NewCall): Promise<HoldResult> {
+export async function beginCall(database: Database, job: Job, call: NewCall): Promise<BegunCall> {
   try {
     return await database.asTenant(job.tenantId, (tx) => tx.finish(() => begin(tx, job, call)));
   } catch (thrown) {
@@ -43,21 +47,22 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
     if (held.outcome === 'held') throw priceUnknown(call.request.model);
     // Rolled back with the rest: the next try finds what they held.
     if (held.outcome !== 'approval') await database.asTenant(job.tenantId, settleLeftHolds);
-    return held;
+    return { ...held, chainCost: NO_CALLS };
   }
 }
 
 /** One round trip. The money comes last: every call of the tenant waits for the lock on its payer. */
-async function begin(tx: Transaction, job: Job, call: NewCall): Promise<HoldResult> {
+async function begin(tx: Transaction, job: Job, call: NewCall): Promise<BegunCall> {
   const { sessionId } = job;
   const { callId, request, purpose, shortened, provider, cost, price, countedTokens } = call;
   const key = { callId, purpose: GENERATION };
   // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
   const automatic = purpose === 'repair' || shortened.length > 0;
   const columns = [tx.tenantId, callId, sessionId, job.id, request.model, purpose];
-  const [, , , held] = await Promise.all([
+  const [, chainCost, , , held] = await Promise.all([
     // A takeover is ordered before this transaction, or sees its row.
     requireLease(tx, job),
+    readChainCost(tx, job.chainId),
     tx.query(
       `insert into model_calls
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
@@ -68,7 +73,7 @@ async function begin(tx: Transaction, job: Job, call: NewCall): Promise<HoldResu
     saveRequest(tx, callId, job.chainId, request),
     requireFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
   ]);
-  return held;
+  return { ...held, chainCost };
 }
 
 /** Locks the job's row against a takeover; raises `lease_lost` where one has happened. */

@@ -13,6 +13,8 @@ export type Answered = Reserved & {
   readonly answer: Answer;
   /** Whether this side cut the answer off: its process died or was stopped. */
   readonly isCutHere: boolean;
+  /** Guards the answer until it is saved, and must then be ended; null for one that was recovered. */
+  readonly checkpoint: Checkpoint | null;
 };
 
 /** Sends the request and saves the answer piece by piece as it arrives. */
@@ -21,21 +23,22 @@ export async function call(
   context: JobContext,
   reserved: Reserved,
 ): Promise<Answered> {
-  const result = await stream(deps, context, reserved);
+  const checkpoint = new Checkpoint(deps.database, context.job.tenantId, reserved.callId);
+  const result = await stream(deps, context, reserved, checkpoint);
   const { text, finishReason, origin = { kind: 'model' } } = result;
   const usage = await countUsage(reserved.request, result);
   const responseId = result.raw.responseId ?? null;
   const answer = { text, finishReason, usage, responseId, origin };
   const isCutHere = context.signal.aborted && finishReason === 'interrupted';
-  return { ...reserved, answer, isCutHere };
+  return { ...reserved, answer, isCutHere, checkpoint };
 }
 
 async function stream(
   { database, provider, onDelta, trace }: HandlerDeps,
   { job, signal }: JobContext,
   { callId, request, model, price }: Reserved,
+  checkpoint: Checkpoint,
 ): Promise<ModelResult> {
-  const checkpoint = new Checkpoint(database, job.tenantId, callId);
   const sentMs = elapsedMs();
   let firstMs: number | undefined;
   try {
@@ -55,9 +58,8 @@ async function stream(
     const error = toDialecticError(thrown);
     // Should the store be away too, the call stays `sent`, and the next try settles it.
     await failCall(database, job, { callId, error, price, model }).catch(() => {});
+    await checkpoint.end(false);
     throw error;
-  } finally {
-    await checkpoint.flush();
   }
 }
 

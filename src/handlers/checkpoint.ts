@@ -10,7 +10,8 @@ const PIECE_MS = 1_000;
 /**
  * Saves what arrives of an answer. While one piece is being written the next gathers, so that a
  * crash costs at most what came in the second or the two kilobytes since, and one write. A timer
- * writes what waits when the stream stalls, and tries a piece again whose write failed.
+ * writes what waits when the stream stalls or the answer is not saved within a second of its end, and
+ * tries a piece again whose write failed.
  */
 export class Checkpoint {
   readonly #database: Database;
@@ -41,11 +42,11 @@ export class Checkpoint {
     this.#writing ??= this.#isDue() ? this.#write() : undefined;
   }
 
-  /** Writes the rest, due or not: a crash between the end of the stream and the commit loses none. */
-  async flush(): Promise<void> {
+  /** Ends it. Where the answer was not saved, the rest is written, due or not, for the next try. */
+  async end(isSaved: boolean): Promise<void> {
     this.#timer.stop();
     await this.#writing;
-    await this.#write(true);
+    if (!isSaved) await this.#write(true);
   }
 
   #isDue(): boolean {
@@ -53,7 +54,7 @@ export class Checkpoint {
     return isFull || elapsedMs() - this.#lastMs >= PIECE_MS;
   }
 
-  /** Whether it began less than a second ago: a short answer is written once, at its end. */
+  /** Whether it began less than a second ago: a short answer is saved whole, and needs no pieces. */
   #isShort(): boolean {
     return this.#seq === 0 && elapsedMs() - (this.#firstMs ?? elapsedMs()) < PIECE_MS;
   }
@@ -81,6 +82,7 @@ export class Checkpoint {
     return piece;
   }
 
+  /** The lock on the call keeps a piece from coming behind the end of its call, which drops them. */
   async #save(seq: number, body: string): Promise<void> {
     await this.#database.asTenant(this.#tenantId, (tx) =>
       tx.finish(() =>
@@ -88,6 +90,7 @@ export class Checkpoint {
           `insert into call_pieces (tenant_id, call_id, seq, body)
            select $1, $2, $3, $4 from model_calls
            where id = $2 and status = 'sent'
+           for share
            on conflict do nothing`,
           [tx.tenantId, this.#callId, seq, body],
           'save-piece',

@@ -13,8 +13,10 @@ import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
+import { NO_CALLS } from './chain-cost.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
+import { pageOf } from './make-page.ts';
 import { renderJobs } from './render.ts';
 import { saveCitations, toRecord } from './save-citations.ts';
 import { searchSources } from './search-sources.ts';
@@ -36,7 +38,7 @@ export async function compute(
   computation: Computation,
 ): Promise<void> {
   const { job, commit } = context;
-  const { planned, session, stage, step } = assembly;
+  const { planned, session, stage, step, version } = assembly;
   const content =
     computation === 'search'
       ? await searchSources(deps, context, assembly)
@@ -45,25 +47,22 @@ export async function compute(
   const body = isRendered ? renderBody(session.process, stage, step, content) : null;
   const place = { sessionId: job.sessionId, jobId: job.id };
   const audit = auditDocument(assembly, content);
+  const id = newId();
+  const made = { id: newId(), content, body, citations: toRecord(assembly, audit) };
+  // The sources that a search has added are not among those that were loaded.
+  const isSearch = computation === 'search';
+  const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_CALLS });
   await commit({
     writeAtOnce: (tx) => {
       const text = JSON.stringify(content);
-      const [id, documentId] = [newId(), newId()];
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
-      const made = {
-        planned,
-        contributionId: id,
-        content,
-        body,
-        citations: toRecord(assembly, audit),
-      };
       return Promise.all([
         saveContribution(tx, chunk),
-        saveDocument(tx, { ...place, id: documentId, ...made }),
-        saveCitations(tx, assembly, documentId, audit),
+        saveDocument(tx, { ...place, ...made, planned, version, contributionId: id, page }),
+        saveCitations(tx, assembly, made.id, audit),
       ]);
     },
-    children: renderJobs(assembly),
+    children: isSearch ? renderJobs(assembly) : [],
   });
 }
 

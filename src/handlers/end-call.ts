@@ -30,6 +30,10 @@ type AnsweredCall = {
   readonly answer: Answer;
 };
 
+/** What a call costs in micro-USD; null where its price is unknown. */
+export const costOf = ({ price, answer }: Pick<AnsweredCall, 'price' | 'answer'>): number | null =>
+  price && costMicros(answer.usage, price);
+
 /**
  * Notes what became of a call and posts its cost, in the transaction that saves its chunk. Lock order:
  * account, then model call.
@@ -40,7 +44,7 @@ export async function endCall(
   contributionId: string,
 ): Promise<void> {
   const { usage, finishReason, responseId, origin } = answer;
-  const cost = price && costMicros(usage, price);
+  const cost = costOf({ price, answer });
   const key = { callId, purpose: GENERATION };
   const details = { model, price, usage, responseId };
   const posted = postCall(tx, key, {

@@ -36,10 +36,16 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const recovered = await recover(database, job, assembled);
   const answered = recovered ?? (await ask(deps, context, assembled));
   if (answered === null) return;
-  await chargeUnsaved(database, job, answered, async () => {
-    const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
-    await step('save', () => save(context, judged));
-  });
+  let isSaved = false;
+  try {
+    await chargeUnsaved(database, job, answered, async () => {
+      const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
+      await step('save', () => save(context, judged));
+    });
+    isSaved = true;
+  } finally {
+    await answered.checkpoint?.end(isSaved);
+  }
 }
 
 /**

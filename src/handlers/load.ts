@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
+import { readNextVersion } from '../documents/documents.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import {
   type Chunk,
@@ -34,6 +35,8 @@ export type Loaded = Assembly & {
   readonly sourceModel: string;
   readonly standing: Standing;
   readonly chunks: readonly Chunk[];
+  /** The version that the document will be. */
+  readonly version: number;
   /** A call of this job whose process died. */
   readonly abandoned: AbandonedCall | undefined;
 };
@@ -47,7 +50,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       ? await resolveAwaited(tx, job.sessionId, { planned: payload.planned, awaits })
       : payload.planned;
     // Given before any of them is awaited, the statements take one round trip.
-    const [session, facts, sources, originId, chunks, seedPrompt, documents, abandoned] =
+    const [session, facts, sources, originId, chunks, seedPrompt, documents, version, abandoned] =
       await Promise.all([
         readSession(tx, job.sessionId),
         readFactRows(tx, job.sessionId),
@@ -56,6 +59,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
         readChunks(tx, job),
         readSeedPrompt(tx, job, planned),
         readInputDocuments(tx, planned),
+        readNextVersion(tx, job.sessionId, planned.identity),
         findAbandoned(tx, job),
       ]);
     const inputs = await loadInputs(tx, session, planned, documents);
@@ -81,6 +85,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       sourceModel: origin.model,
       standing,
       chunks,
+      version,
       abandoned,
     };
   });

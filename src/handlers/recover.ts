@@ -3,6 +3,7 @@ import type { Job } from '../jobs/types.ts';
 import { originOf } from '../models/model-id.ts';
 import type { Assembled } from './assemble.ts';
 import type { Answered } from './call.ts';
+import { readChainCost } from './chain-cost.ts';
 import { countUsage, UNKNOWN_USAGE } from './count-usage.ts';
 import { dropAbandoned } from './end-call.ts';
 
@@ -26,5 +27,6 @@ export async function recover(
   const usage = await countUsage(assembled.request, { usage: UNKNOWN_USAGE, text });
   const origin = originOf(assembled.model);
   const answer = { text, finishReason: 'interrupted' as const, usage, responseId: null, origin };
-  return { ...assembled, callId, price, answer, isCutHere: true };
+  const chainCost = await database.asTenant(job.tenantId, (tx) => readChainCost(tx, job.chainId));
+  return { ...assembled, callId, price, chainCost, answer, isCutHere: true, checkpoint: null };
 }

@@ -1,21 +1,16 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { hashOf, saveBlob } from '../documents/blobs.ts';
-import { withFrontMatter } from '../documents/front-matter.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
-import { isFilled } from '../generation/fill-fields.ts';
-import { renderDocument } from '../generation/render-document.ts';
 import type { ChildJob, JobContext } from '../jobs/context.ts';
 import type { Job } from '../jobs/types.ts';
 import type { Loss } from '../planning/types.ts';
-import { requireContract } from '../recipe/contract.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
-import { type CitationRecord, citationFacts, warnOfFaults } from '../session/citation-record.ts';
-import { describeMissing } from '../session/missing-text.ts';
-import { laneOf, readSession, type SessionView } from '../session/read.ts';
-import { formatFootnotes } from '../sources/footnotes.ts';
+import type { CitationRecord } from '../session/citation-record.ts';
+import { readSession } from '../session/read.ts';
 import { readSessionSources } from '../sources/project-sources.ts';
-import { safeInline } from '../text/markdown-text.ts';
+import { readChainCost } from './chain-cost.ts';
 import { jobDocument } from './job-document.ts';
+import { makePage, type PageSubject } from './make-page.ts';
 import { readBody } from './read-body.ts';
 
 type DocumentRow = {
@@ -32,7 +27,7 @@ type DocumentRow = {
   citations: CitationRecord | null;
 };
 
-/** The RENDER job of a document, where the recipe renders it. */
+/** The RENDER job of a document whose page cannot be made when it is saved. */
 export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>): ChildJob[] {
   if (step.output.template === null) return [];
   const { identity } = planned;
@@ -40,90 +35,55 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
   return [{ type: 'RENDER', stepKey: step.key, document, payload: { identity } }];
 }
 
-/** The RENDER job: the page of a document, its Markdown behind the facts of its making. */
+/**
+ * The RENDER job makes the page of a document that was saved without one: it cites sources which its
+ * own job has added, or an earlier release wrote it.
+ */
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { session, row, usage, markdown, sources } = await loadPage(database, job);
-  const lane = laneOf(session, row.lane_id);
-  // Six lines that a reader can bear; the JSON beside the file has the rest.
-  const facts = {
-    document: `${row.stage_key}/${row.document_key}`,
-    participant: `${lane.ordinal} ${lane.model}`,
-    version: `pass ${row.iteration}, version ${row.version}`,
-    cost: describeCost(usage),
-    id: row.id,
-    ...(row.missing.length > 0 && { degraded: true }),
-    ...citationFacts(row.citations),
-  };
-  const gaps = describeMissing(session, row.missing).map(safeInline);
-  const cited =
-    sources.size === 0 ? markdown : formatFootnotes(markdown, sources.find, sources.standing);
-  const warned = `${warnOfFaults(row.citations)}${withGaps(gaps, cited)}`;
-  const page = withFrontMatter(facts, warned);
+  const subject = await loadPage(database, job);
+  const page = makePage(subject);
   await commit({
     writeAtOnce: (tx) => {
       const update = 'update documents set markdown_hash = $2 where id = $1';
       return Promise.all([
         saveBlob(tx, page),
-        tx.query(update, [row.id, hashOf(page)], 'save-page'),
+        tx.query(update, [subject.id, hashOf(page)], 'save-page'),
       ]);
     },
   });
 }
 
-/** Micro-USD: now, and of replayed answers then; null where it is unknown. */
-type Cost = {
-  readonly cost: number | null;
-  readonly recorded: number | null;
-  readonly isReplayed: boolean;
-};
-
-const dollars = (micros: number | null): string =>
-  micros === null ? 'unknown' : `$${(micros / 1e6).toFixed(4)}`;
-
-function describeCost({ cost, recorded, isReplayed }: Cost): string {
-  if (isReplayed) return `${dollars(recorded)} in the recorded run, nothing in this one`;
-  return dollars(cost);
-}
-
-const loadPage = (database: Database, job: Job) =>
+const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
   database.asTenant(job.tenantId, async (tx) => {
-    const opened = readSession(tx, job.sessionId);
-    const found = tx.queryOne<DocumentRow>(
-      `select id, stage_key, step_key, document_key, iteration, version, lane_id, content, missing,
-         body_hash, citations
-       from documents where session_id = $1 and identity = $2 and not superseded`,
-      [job.sessionId, job.payload['identity']],
-      'read-rendered',
-    );
-    const spent = tx.queryOne<Cost>(
-      `select sum(cost_micros)::float8 as cost,
-         case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
-           then sum(recorded_cost_micros)::float8 end as recorded,
-         coalesce(bool_or(origin = 'recording'), false) as "isReplayed"
-       from model_calls where job_id = any ((
-         select f.chain_id || array(
-           select l.id from jobs l where l.chain_id = f.chain_id and l.chain_id <> l.id)
-         from jobs f where f.id = $1)::uuid[])`,
-      [job.parentId],
-      'read-chain-cost',
-    );
-    const cited = readSessionSources(tx, job.sessionId);
-    const [session, row, usage, sources] = await Promise.all([opened, found, spent, cited]);
-    const markdown = await showToPeople(tx, session, row);
-    return { session, row, usage, markdown, sources };
+    const [session, row, { chainId }, sources] = await Promise.all([
+      readSession(tx, job.sessionId),
+      tx.queryOne<DocumentRow>(
+        `select id, stage_key, step_key, document_key, iteration, version, lane_id, content,
+           missing, body_hash, citations
+         from documents where session_id = $1 and identity = $2 and not superseded`,
+        [job.sessionId, job.payload['identity']],
+        'read-rendered',
+      ),
+      tx.queryOne<{ chainId: string }>('select chain_id as "chainId" from jobs where id = $1', [
+        job.parentId,
+      ]),
+      readSessionSources(tx, job.sessionId),
+    ]);
+    const cost = await readChainCost(tx, chainId);
+    const { process } = session;
+    const stage = stageOf(process, row.stage_key);
+    const body = await readBody(tx, process, stage, stepOf(stage, row.step_key), row);
+    const { id, iteration, version, missing, content, citations } = row;
+    const made = { id, iteration, version, missing, content, citations };
+    return {
+      session,
+      ...made,
+      stage: row.stage_key,
+      step: row.step_key,
+      documentKey: row.document_key,
+      laneId: row.lane_id,
+      body,
+      sources,
+      cost,
+    };
   });
-
-/** The stored body; only people see what code filled in, so that such a document is rendered anew. */
-async function showToPeople(tx: Transaction, { process }: SessionView, row: DocumentRow) {
-  const stage = stageOf(process, row.stage_key);
-  const step = stepOf(stage, row.step_key);
-  return isFilled(requireContract(stage, step), row.content)
-    ? renderDocument(process, stage, step, row.content)
-    : readBody(tx, process, stage, step, row);
-}
-
-/** A degraded document says so in its first line, before its title. */
-const withGaps = (gaps: readonly string[], markdown: string): string =>
-  gaps.length === 0
-    ? markdown
-    : `> **Degraded: written without the following.** ${gaps.join('. ')}.\n\n${markdown}`;

@@ -10,6 +10,7 @@ import type { HoldResult } from '../wallet/holds.ts';
 import { affordableOutput, worstCase } from '../wallet/worst-case.ts';
 import type { Assembled } from './assemble.ts';
 import { beginCall } from './begin-call.ts';
+import type { ChainCost } from './chain-cost.ts';
 import type { Fitted } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import { loadMeasure } from './measure-request.ts';
@@ -23,6 +24,8 @@ export type Reserved = Assembled & {
   readonly callId: string;
   /** The price at which the money is held and the answer is paid; null where it is unknown. */
   readonly price: ModelPrice | null;
+  /** What the calls of its chain before it cost. */
+  readonly chainCost: ChainCost;
 };
 
 /** With less than this a document would be cut again and again; then a person is asked instead. */
@@ -64,7 +67,7 @@ export async function reserve(
       const limited = held.tokensLeft !== null || (held.usdLeft !== null && cost.usdMicros > 0);
       const isBound = limited || most < USUAL_OUTPUT || window.maxOutputTokens !== null;
       const bound = isBound ? { ...request, maxOutputTokens: most } : request;
-      return { ...fitted, request: bound, callId, price };
+      return { ...fitted, request: bound, callId, price, chainCost: held.chainCost };
     }
     const affordable = affordableOutput(price, inputTokens, held) ?? 0;
     if (affordable < most && affordable >= leastWorthwhile(held)) {

@@ -11,10 +11,12 @@ import { parseModelId } from '../models/model-id.ts';
 import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import { laneOf } from '../session/read.ts';
-import { endCall } from './end-call.ts';
+import { addCallCost, type ChainCost } from './chain-cost.ts';
+import { costOf, endCall } from './end-call.ts';
 import { jobDocument } from './job-document.ts';
 import type { Judged, KeptDocument } from './judge.ts';
 import type { Loaded } from './load.ts';
+import { pageOf } from './make-page.ts';
 import { providerKey } from './provider-limits.ts';
 import { renderJobs } from './render.ts';
 import { saveCitations, toRecord } from './save-citations.ts';
@@ -23,15 +25,18 @@ import { saveCitations, toRecord } from './save-citations.ts';
 export async function save({ job, commit }: JobContext, judged: Judged): Promise<void> {
   const { verdict, answer, firstChunk } = judged;
   const place = { sessionId: job.sessionId, jobId: job.id };
+  const id = newId();
+  const made =
+    verdict.kind === 'document'
+      ? makeDocument({ ...judged, verdict, firstChunk: firstChunk ?? id }, costWith(judged))
+      : null;
   await commit({
     writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
-      const id = newId();
       // The money comes last: every call of the tenant waits for the lock on the account that pays.
       return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
-        verdict.kind === 'document' &&
-          saveVerdict(tx, job, { ...judged, verdict, firstChunk: firstChunk ?? id }),
+        made && saveMade(tx, job, judged, made),
         endCall(tx, judged, id),
       ]);
     },
@@ -40,30 +45,47 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
 }
 
 /** Saves a document whose request for other citations could not be made, as its last answer left it. */
-export const saveKept = ({ job, commit }: JobContext, kept: KeptDocument): Promise<void> =>
-  commit({ writeAtOnce: (tx) => saveVerdict(tx, job, kept), children: renderJobs(kept) });
+export function saveKept({ job, commit }: JobContext, kept: KeptDocument): Promise<void> {
+  const made = makeDocument(kept, null);
+  return commit({
+    writeAtOnce: (tx) => saveMade(tx, job, kept, made),
+    children: renderJobs(kept),
+  });
+}
 
-/** The statements that save a document; given at once, each behind the one before it. */
-function saveVerdict(tx: Transaction, job: Job, kept: KeptDocument): Promise<unknown> {
-  const { planned, verdict, firstChunk: contributionId } = kept;
+/** What the chain costs with the call that was answered. */
+const costWith = ({ chainCost, price, answer }: Judged): ChainCost =>
+  addCallCost(chainCost, { cost: costOf({ price, answer }), origin: answer.origin });
+
+/** A document as it is saved, with its page where the cost of its chain is known. */
+function makeDocument(kept: KeptDocument, cost: ChainCost | null) {
+  const { planned, version, verdict, firstChunk: contributionId } = kept;
   const audit = auditDocument(kept, verdict.content);
-  const id = newId();
-  const document = {
-    sessionId: job.sessionId,
-    jobId: job.id,
-    id,
-    planned,
-    citations: toRecord(kept, audit),
-    contributionId,
+  const made = {
+    id: newId(),
     content: fillContent(kept, verdict.content, contributionId),
     body: verdict.body,
+    citations: toRecord(kept, audit),
   };
-  return Promise.all([saveDocument(tx, document), saveCitations(tx, kept, id, audit)]);
+  const page = cost && pageOf(kept, { ...made, cost });
+  return { audit, document: { ...made, planned, version, contributionId, page } };
 }
+
+/** The statements that save a document; given at once, each behind the one before it. */
+const saveMade = (
+  tx: Transaction,
+  job: Job,
+  kept: Loaded,
+  { audit, document }: ReturnType<typeof makeDocument>,
+): Promise<unknown> =>
+  Promise.all([
+    saveDocument(tx, { sessionId: job.sessionId, jobId: job.id, ...document }),
+    saveCitations(tx, kept, document.id, audit),
+  ]);
 
 function whatFollows(judged: Judged): Effects {
   const { planned, model, session, verdict, rerun } = judged;
-  if (verdict.kind === 'document') return { children: renderJobs(judged) };
+  if (verdict.kind === 'document') return {};
   if (verdict.kind === 'give-up') {
     const message = `The document ${planned.documentKey} did not come about: ${verdict.reason}`;
     const details = { model, stage: planned.stage, document: planned.documentKey };

@@ -2475,14 +2475,20 @@ CREATE OR REPLACE FUNCTION public.tell_document()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  about jsonb;
 begin
-  perform tell_session(new.tenant_id, new.session_id,
-    case tg_op when 'INSERT' then 'document-created' else 'document-rendered' end,
-    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
+  about := jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
       'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
       'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id)
     || coalesce((select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
-      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}'));
+      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || new.session_id, k.kind, about
+  from unnest(case
+    when tg_op = 'UPDATE' then array['document-rendered']
+    when new.markdown_hash is null or new.kind = 'seed_prompt' then array['document-created']
+    else array['document-created', 'document-rendered'] end) as k (kind);
   return null;
 end
 $function$

@@ -85,6 +85,13 @@ test('a document is rendered once for its page and for every prompt that shows i
     ),
     requests: [...(await readRequests(tx, sessionId)).values()],
   }));
+  // Pages are saved with their documents, without jobs of their own.
+  const jobs = await database.asTenant(tenantId, (tx) =>
+    tx.query<{ type: string }>('select distinct job_type as type from jobs where session_id = $1', [
+      sessionId,
+    ]),
+  );
+  expect(jobs.map(({ type }) => type).toSorted()).toEqual(['EXECUTE', 'PLAN']);
   // Six documents. The pages of the two reviews also show who signed, which prompts must not.
   expect(documents.map(({ key }) => key).toSorted()).toEqual(
     ['draft', 'review', 'verdict'].flatMap((key) => [key, key]),

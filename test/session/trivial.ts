@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
+import { readNextVersion, saveContribution, saveDocument } from '../../src/documents/documents.ts';
 import { plan } from '../../src/handlers/create-handlers.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
@@ -23,8 +23,9 @@ export const writeTrivially =
           text,
           finishReason: 'stop',
         });
-        const document = { planned, contributionId, content: JSON.parse(text), body: null };
-        await saveDocument(tx, { ...place, ...document });
+        const version = await readNextVersion(tx, place.sessionId, planned.identity);
+        const texts = { content: JSON.parse(text), body: null, page: null };
+        await saveDocument(tx, { ...place, planned, contributionId, version, ...texts });
       },
     });
   };

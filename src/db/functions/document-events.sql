@@ -39,15 +39,23 @@ $$;
 create or replace trigger call_pieces_creation_events after insert on call_pieces
   for each row execute function tell_text();
 
+-- A document that comes with its page is created and rendered at once; a seed prompt has no other text
+-- and is only created.
 create or replace function tell_document() returns trigger language plpgsql as $$
+declare
+  about jsonb;
 begin
-  perform tell_session(new.tenant_id, new.session_id,
-    case tg_op when 'INSERT' then 'document-created' else 'document-rendered' end,
-    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
+  about := jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
       'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
       'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id)
     || coalesce((select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
-      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}'));
+      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || new.session_id, k.kind, about
+  from unnest(case
+    when tg_op = 'UPDATE' then array['document-rendered']
+    when new.markdown_hash is null or new.kind = 'seed_prompt' then array['document-created']
+    else array['document-created', 'document-rendered'] end) as k (kind);
   return null;
 end
 $$;
