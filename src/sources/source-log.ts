@@ -8,9 +8,10 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { syncDirectory } from '../db/data-directory.ts';
 import { DialecticError } from '../errors/errors.ts';
 
 /** The length of a record and the checksum of its bytes, before them. */
@@ -38,6 +39,11 @@ export class SourceLog {
     mkdirSync(folder, { recursive: true });
     this.path = join(folder, 'sources.log');
     this.#file = openSync(this.path, 'a+');
+    // The name of a new file is on the disk only once its folder is.
+    if (fstatSync(this.#file).size === 0) {
+      syncDirectory(folder);
+      syncDirectory(dirname(resolve(folder)));
+    }
   }
 
   /** Gives each record that was written since the last time, with its place; cuts off a torn end. */

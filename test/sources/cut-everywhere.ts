@@ -26,6 +26,7 @@ export async function cutEverywhere(folder: string, texts: readonly string[]): P
     const { id } = await reopened.register({ title: 'Next', excerpts: ['Next.'] });
     expect(id).toBe(`S${left + 1}`);
     await reopened.close();
+    if (length % 16 > 0) continue;
     const again = await SourceRegistry.open(cut);
     expect(again.get(id)?.title).toBe('Next');
     await again.close();
