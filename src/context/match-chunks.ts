@@ -3,6 +3,7 @@ import type { Chunk } from './chunk-markdown.ts';
 import type { Embedded } from './embedder.ts';
 import { digestOf, receiveVector, toArray } from './memory.ts';
 import { highest, serveQuestion } from './rank-chunks.ts';
+import { VectorScan } from './vector-scan.ts';
 import { WordIndex } from './word-index.ts';
 import { subjectWords } from './words.ts';
 
@@ -152,8 +153,9 @@ export async function scanChunks(
     vector: sent === null ? new Float32Array() : receiveVector(sent),
   }));
   const words = new WordIndex(chunks.map(({ text }) => text));
+  const vectors = new VectorScan(chunks);
   return questions.map((question) => {
-    const scores = serveQuestion(chunks, words, question, most * DEPTH);
+    const scores = serveQuestion(vectors, words, question, most * DEPTH);
     return highest(scores, most).flatMap((at) => {
       const row = rows[at];
       if (!row) return [];

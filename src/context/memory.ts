@@ -18,18 +18,25 @@ export async function findEmbedded(
   return new Set(rows.map(({ digest }) => digest));
 }
 
+/** Vectors that are read at a time: 16 MB on the wire, at 512 numbers each. */
+const READ_AT_ONCE = 4_000;
+
 /** Reads the vectors of texts that a model has embedded before. */
 export async function readVectors(
   tx: Transaction,
   model: string,
   digests: readonly string[],
 ): Promise<Map<string, Float32Array>> {
-  const rows = await tx.query<{ digest: string; sent: Buffer }>(
-    `select digest, array_send(vector) as sent from memory_vectors
-     where model = $1 and digest = any ($2)`,
-    [model, digests],
-  );
-  return new Map(rows.map(({ digest, sent }) => [digest, receiveVector(sent)]));
+  const vectors = new Map<string, Float32Array>();
+  for (let from = 0; from < digests.length; from += READ_AT_ONCE) {
+    const rows = await tx.query<{ digest: string; sent: Buffer }>(
+      `select digest, array_send(vector) as sent from memory_vectors
+       where model = $1 and digest = any ($2)`,
+      [model, digests.slice(from, from + READ_AT_ONCE)],
+    );
+    for (const { digest, sent } of rows) vectors.set(digest, receiveVector(sent));
+  }
+  return vectors;
 }
 
 /** Stores vectors for whoever asks next; `projectId` is the last that used them. */
@@ -80,7 +87,7 @@ export async function saveShortened(
 
 /** A PostgreSQL array of numbers; nine digits give every 32-bit number back as it was. */
 export const toArray = (vector: Float32Array): string =>
-  `{${Array.from(vector, (number) => number.toPrecision(9)).join()}}`;
+  `{${Array.from(vector, (number) => (number === 0 ? '0' : number.toPrecision(9))).join()}}`;
 
 /** PostgreSQL sends an array with 20 bytes in front, and the length of each number before it. */
 const HEAD = 20;

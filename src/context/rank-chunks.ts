@@ -1,4 +1,5 @@
-import { type Embedded, likeness } from './embedder.ts';
+import type { Embedded } from './embedder.ts';
+import { VectorScan } from './vector-scan.ts';
 import { WordIndex } from './word-index.ts';
 
 /** The constant of reciprocal rank fusion: how little the first places differ. */
@@ -16,22 +17,16 @@ const DEPTH = 1_000;
  * reciprocals. Only the best `depth` of each ranking count.
  */
 export function serveQuestion(
-  chunks: readonly Embedded[],
+  vectors: VectorScan,
   words: WordIndex,
   question: Embedded,
   depth: number,
 ): Float64Array {
-  const byMeaning = reciprocalRanks(scanVectors(chunks, question.vector), depth);
-  const byWords = reciprocalRanks(words.match(question.text), depth);
-  return byMeaning.map((rank, at) => (rank + (byWords[at] ?? 0)) / 2);
-}
-
-/** How alike each chunk is to a question: the exact scan. */
-export function scanVectors(chunks: readonly Embedded[], question: Float32Array): Float64Array {
-  const result = new Float64Array(chunks.length);
-  // An index, not an iterator: this is the one loop over all vectors.
-  for (let at = 0; at < chunks.length; at++) result[at] = likeness(chunks[at]!.vector, question);
-  return result;
+  const served = reciprocalRanks(words.match(question.text), depth).map((rank) => rank / 2);
+  for (const [rank, { at }] of vectors.nearest(question.vector, depth).entries()) {
+    served[at] = (served[at] ?? 0) + RANK_OFFSET / (RANK_OFFSET + rank) / 2;
+  }
+  return served;
 }
 
 /**
@@ -41,9 +36,10 @@ export function scanVectors(chunks: readonly Embedded[], question: Float32Array)
  */
 export function scoreChunks(chunks: readonly Embedded[], questions: readonly Embedded[]): number[] {
   const words = new WordIndex(chunks.map(({ text }) => text));
+  const vectors = new VectorScan(chunks);
   return addOutliers(
     words,
-    questions.map((question) => serveQuestion(chunks, words, question, DEPTH)),
+    questions.map((question) => serveQuestion(vectors, words, question, DEPTH)),
   );
 }
 

@@ -2,6 +2,7 @@ import { type Chunk, chunkMarkdown } from '../context/chunk-markdown.ts';
 import type { Embedded, Embedder } from '../context/embedder.ts';
 import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { highest, serveQuestion } from '../context/rank-chunks.ts';
+import { VectorScan } from '../context/vector-scan.ts';
 import { WordIndex } from '../context/word-index.ts';
 import { type GatherOptions, gatherSources } from './gather-sources.ts';
 import type { GatheredSource } from './gathered-source.ts';
@@ -18,7 +19,11 @@ const MOST_PASSAGES = 3;
 const DEPTH = 6;
 
 type Passage = Chunk & Embedded & { readonly source: GatheredSource };
-type Index = { readonly passages: readonly Passage[]; readonly words: WordIndex };
+type Index = {
+  readonly passages: readonly Passage[];
+  readonly vectors: VectorScan;
+  readonly words: WordIndex;
+};
 
 /** How a folder is searched; the embedder compares by words where none is given. */
 export type FolderSearchOptions = GatherOptions & { readonly embedder?: Embedder };
@@ -34,12 +39,12 @@ export function folderSearch(folder: string, options: FolderSearchOptions = {}):
     name: 'folder',
     async search(query, { most = MOST_HITS }: SearchOptions = {}) {
       index ??= readIndex(folder, options, embedder);
-      const { passages, words } = await index;
+      const { passages, vectors, words } = await index;
       const [vector] = await embedder.embed([query]);
       if (passages.length === 0 || vector === undefined) return [];
       const question = { text: query, vector };
       const depth = most * DEPTH;
-      const scores = serveQuestion(passages, words, question, depth);
+      const scores = serveQuestion(vectors, words, question, depth);
       const matched = words.match(query);
       // A passage that shares no word with the query is a guess by vectors of words alone.
       const isHit = (at: number): boolean => embedder !== lexicalEmbedder || (matched[at] ?? 0) > 0;
@@ -65,12 +70,13 @@ async function readIndex(
       chunkMarkdown(text).map((chunk) => ({ ...chunk, source })),
     ),
   );
-  const vectors = await embedder.embed(chunks.map(({ text }) => text));
+  const texts = chunks.map(({ text }) => text);
+  const embedded = await embedder.embed(texts);
   const passages = chunks.map((chunk, at) => ({
     ...chunk,
-    vector: vectors[at] ?? new Float32Array(),
+    vector: embedded[at] ?? new Float32Array(),
   }));
-  return { passages, words: new WordIndex(chunks.map(({ text }) => text)) };
+  return { passages, vectors: new VectorScan(passages), words: new WordIndex(texts) };
 }
 
 /** One hit for each file, in the order of its best passage. */
