@@ -44,7 +44,13 @@ export {
 export { type FolderSearchOptions, folderSearch } from './gather/folder-search.ts';
 export { gatherBySearch } from './gather/gather-by-search.ts';
 export { type GatherOptions, gatherSources } from './gather/gather-sources.ts';
-export type { Archived, Gathered, GatheredSource, RefusedPlace } from './gather/gathered-source.ts';
+export {
+  type Archived,
+  type Gathered,
+  type GatheredSource,
+  giveSource,
+  type RefusedPlace,
+} from './gather/gathered-source.ts';
 export { openSearch } from './gather/open-search.ts';
 export type { SearchHit, SearchOptions, SearchProvider } from './gather/search-provider.ts';
 export {
@@ -55,6 +61,7 @@ export {
 export { type WebSearch, webSearch } from './gather/web-search.ts';
 export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
+export type { Metrics } from './platform/performance-monitor.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';
 export type { SessionEvent } from './session/event-types.ts';
 export type { Question } from './session/questions.ts';

@@ -3,6 +3,7 @@ import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { type ModelCheck, preflightModels } from '../models/preflight.ts';
+import type { Metrics } from '../platform/performance-monitor.ts';
 import { VERSION } from '../platform/version.ts';
 import { toDocumentId } from '../session/document-of-path.ts';
 import { readSessionEvents } from '../session/events.ts';
@@ -49,6 +50,7 @@ import { Sources } from './sources.ts';
 import type { StartedRun } from './start-run.ts';
 import * as steer from './steer-run.ts';
 import type { OpenedStore, Store } from './store.ts';
+import { readMetrics } from './store-metrics.ts';
 import { Wallet } from './wallet.ts';
 import type { WorkerEvent, WorkOnAllOptions } from './work-on-all.ts';
 import type { WorkEvent, WorkOptions } from './work-on-run.ts';
@@ -348,6 +350,11 @@ export class LocalDialectic {
   /** Shows an archived project in lists again. */
   async unarchiveProject(wanted: string): Promise<Plain<ProjectInfo>> {
     return toPlain(await this.#read((tx) => setArchived(tx, wanted, false)));
+  }
+
+  /** How the work with sources goes: latencies, hit rates, and the settings that follow from them. */
+  metrics(): Promise<Metrics> {
+    return readMetrics(this.#store);
   }
 
   /** The process in which the store is open: this one, or the one that holds the data directory. */

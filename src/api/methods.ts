@@ -89,6 +89,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   archiveProject: CALL,
   unarchiveProject: CALL,
   holder: CALL,
+  metrics: CALL,
   'sources.add': CALL,
   'sources.list': CALL,
   'sources.show': CALL,

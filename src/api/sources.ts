@@ -20,6 +20,7 @@ import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import type { Likeness, Registered } from '../sources/source-index.ts';
 import { type Plain, toPlain } from './plain.ts';
 import type { Store } from './store.ts';
+import { storeMetrics } from './store-metrics.ts';
 
 const FORMATS = {
   'csl-json': (sources: readonly Source[]): string => exportCsl(sources),
@@ -41,19 +42,15 @@ export class Sources {
    * Adds sources in their order; one that the project has keeps its id and gets what is new. One with
    * the same text as another becomes an alias of it, or from the likeness that is given or configured.
    */
-  add(
+  async add(
     project: string,
     given: readonly GivenSource[],
     likeness: Likeness = this.#store.likeness ?? SAME_TEXT,
   ): Promise<readonly Registered[]> {
-    return this.#in(project, (tx, id) =>
-      admitSources(
-        tx,
-        id,
-        given.map((one) => ({ ...splitGiven(one), origin: 'added' })),
-        likeness,
-      ),
-    );
+    const wanted = given.map((one) => ({ ...splitGiven(one), origin: 'added' as const }));
+    const added = await this.#in(project, (tx, id) => admitSources(tx, id, wanted, likeness));
+    await storeMetrics(this.#store);
+    return added;
   }
 
   /** The sources in the order of their ids, without their texts. */

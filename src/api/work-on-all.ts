@@ -1,8 +1,9 @@
 import type { EndedJob } from '../jobs/worker.ts';
-import { every } from '../platform/clock.ts';
+import { elapsedMs, every } from '../platform/clock.ts';
 import { type FolderNews, FoldersOfAll } from './folders-of-all.ts';
 import type { RunEvent } from './follow-run.ts';
 import { requireOpen, type Store } from './store.ts';
+import { resumeSettings, storeMetrics } from './store-metrics.ts';
 import { type TraceEvent, traceTo } from './trace-to.ts';
 import { createWorker } from './work-on-run.ts';
 
@@ -25,6 +26,8 @@ export type WorkerEvent =
   | TraceEvent;
 
 /** Documents that wait to be written are looked for this often. */
+/** A worker may run for days: what it measures is stored so often. */
+const STORE_METRICS_MS = 60_000;
 const LOOK_MS = 1_000;
 
 export type WorkOnAllOptions = {
@@ -58,6 +61,8 @@ export async function* workOnAll(
   const looks = every(LOOK_MS, () => {
     if (folders.isBehind) news.resolve();
   });
+  await resumeSettings(store);
+  let storedMs = elapsedMs();
   await worker.start();
   try {
     while (!signal.aborted) {
@@ -67,6 +72,9 @@ export async function* workOnAll(
       ended = [];
       yield* told.map(toEvent);
       yield* await folders.hear(told);
+      if (elapsedMs() - storedMs < STORE_METRICS_MS) continue;
+      storedMs = elapsedMs();
+      await storeMetrics(store);
     }
   } finally {
     looks.stop();
@@ -75,6 +83,7 @@ export async function* workOnAll(
   yield* ended.map(toEvent);
   yield* await folders.hear(ended);
   if (!store.closing.aborted) yield* await folders.finish();
+  if (!store.closing.aborted) await storeMetrics(store);
   yield* await tracing.end();
   if (!caller.aborted) requireOpen(store);
 }

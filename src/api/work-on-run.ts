@@ -9,6 +9,7 @@ import { takeFolder, updateFolder } from '../session/write-folder.ts';
 import { type FolderEvent, FolderOfRun } from './folder-of-run.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import type { Store } from './store.ts';
+import { resumeSettings, storeMetrics } from './store-metrics.ts';
 import { type TraceEvent, traceTo } from './trace-to.ts';
 
 /** What the process that works on a run hears beside its events. */
@@ -82,6 +83,7 @@ export async function* workOnRun(
   const tracing = traceTo(database, rest.trace);
   const { trace } = tracing;
   const worker = createWorker(store, concurrency, { session: { tenantId, sessionId }, trace });
+  await resumeSettings(store);
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
@@ -120,6 +122,7 @@ export async function* workOnRun(
   }
   yield* readRest(store, sessionId, cursor);
   const result = await update();
+  await storeMetrics(store);
   yield* await tracing.end();
   yield { kind: 'run-rested', result };
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { monitor } from '../platform/performance-monitor.ts';
 import type { Chunk } from './chunk-markdown.ts';
 import type { Embedded } from './embedder.ts';
 import { matchChunks, saveChunks } from './match-chunks.ts';
@@ -116,6 +117,7 @@ async function rememberMissing(
     findEmbedded(tx, embedder.model, [...digests.keys()]),
   );
   const missing = [...digests].filter(([digest]) => !known.has(digest));
+  monitor.count('embeddings', digests.size - missing.length, missing.length);
   if (missing.length > 0) await remember(new Map(missing));
 }
 

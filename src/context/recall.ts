@@ -1,3 +1,4 @@
+import { monitor } from '../platform/performance-monitor.ts';
 import { type Chunk, chunkMarkdown } from './chunk-markdown.ts';
 import { byScore, dealRoom } from './deal-room.ts';
 import type { Embedded } from './embedder.ts';
@@ -96,6 +97,7 @@ export class Recall {
     this.#stored ??= this.#readStored();
     const key = this.#keyOf(text, most);
     const known = (await this.#stored).get(key) ?? this.#made.get(key);
+    monitor.count('compression', known === undefined ? 0 : 1, known === undefined ? 1 : 0);
     if (known !== undefined) return known;
     const { from, to } = this.#spanOf(text);
     this.#orders ??= this.#orderByText();

@@ -1,3 +1,4 @@
+import { monitor } from '../platform/performance-monitor.ts';
 import { chunkMarkdown } from './chunk-markdown.ts';
 import { type Match, matchChunks, saveChunks } from './match-chunks.ts';
 import { digestOf } from './memory.ts';
@@ -22,6 +23,15 @@ export async function searchTexts(
   most: number,
 ): Promise<Passage[][]> {
   if (texts.length === 0 || questions.length === 0) return questions.map(() => []);
+  return monitor.time('search', () => search(given, texts, questions, most));
+}
+
+async function search(
+  given: Parameters<typeof searchTexts>[0],
+  texts: readonly string[],
+  questions: readonly string[],
+  most: number,
+): Promise<Passage[][]> {
   const chunked = new Map(texts.map((text) => [text, chunkMarkdown(text)]));
   const parts = [...chunked.values()].flat().map(({ text }) => text);
   const asked = await embedAll(given, questions, parts);

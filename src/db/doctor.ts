@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
+import { describeMetrics } from '../platform/describe-metrics.ts';
 import { listBackups, readBackupFailure } from './backup.ts';
 import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
 import type { Database } from './database.ts';
@@ -8,6 +9,7 @@ import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
 import { hasNewerFunctions, readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
+import { readPerformance } from './performance.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
 import { listTables, readTable } from './tables.ts';
@@ -19,6 +21,8 @@ export type Finding = {
   readonly message: string;
   /** What a person does next; null where there is nothing to do. */
   readonly next: string | null;
+  /** The same for programs, where there is more to tell. */
+  readonly details?: object;
 };
 
 const good = (check: string, message: string, next: string | null = null): Finding => ({
@@ -118,7 +122,21 @@ async function examineContents(database: Database): Promise<Finding[]> {
     version > newest
       ? bad('schema', message, update)
       : good('schema', message, others ? update : migrate);
-  return [engine, schema, ...(await examineTables(database))];
+  return [
+    engine,
+    schema,
+    ...(await examineTables(database)),
+    ...(await examinePerformance(database)),
+  ];
+}
+
+/** How the work with sources goes; nothing where none was done, or the store is an older one. */
+async function examinePerformance(database: Database): Promise<Finding[]> {
+  if (!(await listTables(database)).includes('performance')) return [];
+  const metrics = await database.transaction({ as: 'owner' }, readPerformance);
+  if (metrics === null) return [];
+  const { message, next } = describeMetrics(metrics);
+  return [{ ...good('sources', message, next), details: metrics }];
 }
 
 /** A database without our schema is new, unless somebody else's tables are in it. */

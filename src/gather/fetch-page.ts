@@ -3,6 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { type CircuitBreaker, createCircuitBreaker } from '../models/circuit-breaker.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { type RequestGuard, requireWebAddress, sendGuarded } from '../platform/guarded-request.ts';
+import { monitor } from '../platform/performance-monitor.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { readBody } from './read-body.ts';
 import { MOST_BYTES } from './read-bytes.ts';
@@ -49,7 +50,12 @@ export class PageFetcher {
     this.#options = options;
   }
 
-  async fetch(address: string): Promise<FetchedPage> {
+  /** Fetches a page; the monitor of the process notes how long it took. */
+  fetch(address: string): Promise<FetchedPage> {
+    return monitor.time('fetch', () => this.#fetch(address));
+  }
+
+  async #fetch(address: string): Promise<FetchedPage> {
     const deadline = AbortSignal.timeout(this.#options.fetchMs ?? MOST_MS);
     const { signal = deadline } = this.#options;
     const until = AbortSignal.any([deadline, signal]);

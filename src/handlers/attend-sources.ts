@@ -4,14 +4,13 @@ import { searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { findSourceTexts, type SourceLevels } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
+import { adapter } from '../sources/adapt-settings.ts';
 import { type Candidate, chooseLevels } from '../sources/attention.ts';
 import { keySentences } from '../sources/key-sentences.ts';
 import type { Source } from '../sources/source.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
 
-/** Texts of sources take at most so many characters of a prompt: about 20,000 tokens. */
-const ROOM = 80_000;
 /** So many passages are ranked by what the stage, and by what the request is about. */
 const MOST_PASSAGES = 200;
 
@@ -28,7 +27,8 @@ export async function attendSources(
   const { sources, session, stage, facts, seedPrompt } = loaded;
   const texts = findSourceTexts(sources);
   const length = texts.reduce((sum, { text }) => sum + text.length, 0);
-  if (length <= ROOM) return loaded;
+  const room = roomOf(session.id, stage.key);
+  if (length <= room) return loaded;
   const { database, embedder = findEmbedder() } = deps;
   const place = { database, tenantId, projectId: session.projectId, sessionId: session.id };
   const memory = { ...place, embedder, remember: rememberWith(place, embedder) };
@@ -61,8 +61,21 @@ export async function attendSources(
       sizes: sizesOf(source),
     }),
   );
-  const sourceLevels: SourceLevels = chooseLevels(candidates, ROOM, seedOf(session.id, stage.key));
+  const sourceLevels: SourceLevels = chooseLevels(candidates, room, seedOf(session.id, stage.key));
   return { ...loaded, sourceLevels };
+}
+
+/** The room of stages that were begun here: all prompts of a stage must show the same texts. */
+const rooms = new Map<string, number>();
+const MOST_ROOMS = 1_000;
+
+/** So many characters of source texts does a prompt show in full, as they were when the stage began. */
+function roomOf(sessionId: string, stage: string): number {
+  const key = `${sessionId}/${stage}`;
+  const room = rooms.get(key) ?? adapter.settings.textCharacters;
+  if (rooms.size >= MOST_ROOMS) rooms.clear();
+  rooms.set(key, room);
+  return room;
 }
 
 /** Longer questions are cut: an embedding takes in a few hundred words. */

@@ -1,5 +1,6 @@
 import type { JobContext } from '../jobs/context.ts';
 import { timed } from '../platform/trace.ts';
+import { adapter } from '../sources/adapt-settings.ts';
 import { arrangeRerun, canDoWithout } from './arrange-rerun.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { attendSources } from './attend-sources.ts';
@@ -80,6 +81,7 @@ async function fitAndReserve(
     const { trace } = deps;
     const { id } = context.job;
     const fitted = await timed(trace, 'fit', id, () => fit(deps, context, assembled));
+    if (assembled.sources.size > 0) adapter.notePrompt(fitted.shortened.length > 0);
     return await timed(trace, 'reserve', id, () => reserve(deps, context, fitted));
   } catch (error) {
     if (!(error instanceof FundsRefused)) throw error;

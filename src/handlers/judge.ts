@@ -11,6 +11,8 @@ import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judg
 import { mostReruns, type Rerun } from '../generation/rerun.ts';
 import { tryRendering } from '../generation/try-rendering.ts';
 import type { ModelRequest } from '../models/types.ts';
+import { elapsedMs } from '../platform/clock.ts';
+import { monitor } from '../platform/performance-monitor.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import type { Assembled } from './assemble.ts';
@@ -125,7 +127,9 @@ function whatIsAsked(answered: Assembled): Omit<JudgedAnswer, 'soFar' | 'result'
     citations: {
       normalise: (content) => normaliseCitations(answered, content),
       findFaults: (content) => {
+        const startedMs = elapsedMs();
         const audit = auditDocument(answered, content);
+        if (audit !== null) monitor.observe('audit', elapsedMs() - startedMs);
         return audit === null ? [] : describeDefects(audit);
       },
       settle: (content) => settleCitations(answered, content),

@@ -20,7 +20,7 @@ import {
   type SessionView,
   toFacts,
 } from '../session/read.ts';
-import { readSessionSources } from '../sources/project-sources.ts';
+import { sourceCache } from '../sources/source-cache.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './load-input.ts';
@@ -54,7 +54,7 @@ export const load = (database: Database, job: Job): Promise<Loaded> =>
       await Promise.all([
         readSession(tx, job.sessionId),
         readFactRows(tx, job.sessionId),
-        readSessionSources(tx, job.sessionId),
+        sourceCache.read(tx, job.sessionId),
         readOrigin(tx, planned),
         readChunks(tx, job),
         readSeedPrompt(tx, job, planned),

@@ -7,7 +7,7 @@ import type { Loss } from '../planning/types.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
 import type { CitationRecord } from '../session/citation-record.ts';
 import { readSession } from '../session/read.ts';
-import { readSessionSources } from '../sources/project-sources.ts';
+import { sourceCache } from '../sources/source-cache.ts';
 import { readChainCost } from './chain-cost.ts';
 import { jobDocument } from './job-document.ts';
 import { makePage, type PageSubject } from './make-page.ts';
@@ -67,7 +67,7 @@ const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
       tx.queryOne<{ chainId: string }>('select chain_id as "chainId" from jobs where id = $1', [
         job.parentId,
       ]),
-      readSessionSources(tx, job.sessionId),
+      sourceCache.read(tx, job.sessionId),
     ]);
     const cost = await readChainCost(tx, chainId);
     const { process } = session;

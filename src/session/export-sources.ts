@@ -1,8 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { constructPath } from '../documents/paths.ts';
 import { linkMarkers } from '../sources/footnotes.ts';
-import { readProjectSources } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
+import { sourceCache } from '../sources/source-cache.ts';
 import { type LastCheck, readChecks } from '../sources/source-checks.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
@@ -46,8 +46,11 @@ export type SourceBook = {
 export const SOURCES_PAGE = constructPath({ kind: 'general_resource', name: 'sources.md' });
 export const SOURCES_DATA = constructPath({ kind: 'general_resource', name: 'sources.json' });
 
-export async function readSourceBook(tx: Transaction, projectId: string): Promise<SourceBook> {
-  const sources = await readProjectSources(tx, projectId);
+export async function readSourceBook(
+  tx: Transaction,
+  { id, projectId }: Pick<SessionView, 'id' | 'projectId'>,
+): Promise<SourceBook> {
+  const sources = await sourceCache.read(tx, id);
   if (sources.size === 0) return { sources, uses: new Map(), checks: new Map() };
   const uses = await readUses(tx, projectId, sources);
   return { sources, uses, checks: await readChecks(tx, projectId) };

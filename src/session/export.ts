@@ -106,7 +106,7 @@ export async function exportSession(
   };
   const outcome = readOutcome(session, rows);
   const counts = await readCounts(tx, session.id);
-  const book = await readSourceBook(tx, session.projectId);
+  const book = await readSourceBook(tx, session);
   const citations = reportCitations(session, book, rows, documents);
   const made = { documents, rows, questions, missing, folder, outcome, counts, citations };
   const readme = makeInert(writeReadme(session, made, others));

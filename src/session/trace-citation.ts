@@ -67,7 +67,7 @@ export async function traceCitation(
     notes.has(one) && one !== ''
       ? []
       : [...one.matchAll(/\[\^(\d{1,6})\]/g)].flatMap(([, number]) => ids.get(number!) ?? []);
-  const book = await readSourceBook(tx, session.projectId);
+  const book = await readSourceBook(tx, session);
   const inputs = await readInputs(tx, session.id);
   const statements = new Map<string, string>();
   for (const { start, end } of sentencesOf(text, 0)) {

@@ -1,6 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { elapsedMs } from '../platform/clock.ts';
+import { monitor } from '../platform/performance-monitor.ts';
 import type { SourceDraft } from './source.ts';
 import { type ArchivedBytes, saveCopies } from './source-copies.ts';
 import type { Likeness, Registered } from './source-index.ts';
@@ -46,16 +48,6 @@ export async function readProjectSources(tx: Transaction, projectId: string): Pr
   return new SourceSet(rows.map(toStored));
 }
 
-/** The same by a session of the project, so that they come with the session in one round trip. */
-export async function readSessionSources(tx: Transaction, sessionId: string): Promise<SourceSet> {
-  const rows = await tx.query<Row>(
-    `${WITH_TEXTS} where s.project_id = (select project_id from sessions where id = $1)
-     order by s.ordinal`,
-    [sessionId],
-  );
-  return new SourceSet(rows.map(toStored));
-}
-
 const toStored = ({ key, title, about, degraded, alias_of, excerpts }: Row): StoredSource => ({
   key,
   draft: {
@@ -80,6 +72,7 @@ export async function admitSources(
   likeness: Likeness = {},
 ): Promise<Registered[]> {
   if (wanted.length === 0) return [];
+  const startedMs = elapsedMs();
   const ordered = wanted.toSorted(compareFinds);
   const sources = await lockSources(tx, projectId);
   const origins: SourceOrigin[] = [];
@@ -96,7 +89,11 @@ export async function admitSources(
     one.archived ? [{ id: registered.get(one)!.id, archived: one.archived }] : [],
   );
   await saveCopies(tx, projectId, copies);
-  return wanted.map((one) => registered.get(one)!);
+  const outcomes = wanted.map((one) => registered.get(one)!);
+  const own = outcomes.filter(({ id, isNew }) => isNew && !sources.find(id)?.aliasOf).length;
+  monitor.count('duplicates', wanted.length - own, own);
+  monitor.observe('register', (elapsedMs() - startedMs) / wanted.length);
+  return outcomes;
 }
 
 const compareFinds = ({ found: a = [0, 0, 0] }: NewSource, { found: b = [0, 0, 0] }: NewSource) =>

@@ -217,6 +217,9 @@ notices.topic text not null
 notices.details jsonb not null default '{}'::jsonb
 notices.created_at timestamp with time zone not null default app_now()
 notices.dismissed_at timestamp with time zone
+performance.tenant_id uuid not null
+performance.measured_at timestamp with time zone not null default app_now()
+performance.metrics jsonb not null
 postings.tenant_id uuid not null
 postings.id bigint not null identity
 postings.key text not null
@@ -453,6 +456,8 @@ notices notices_message_check CHECK ((message <> ''::text))
 notices notices_pkey PRIMARY KEY (tenant_id, id)
 notices notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text])))
 notices notices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+performance performance_pkey PRIMARY KEY (tenant_id)
+performance performance_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 postings postings_key_check CHECK ((key <> ''::text))
 postings postings_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'opening'::text, 'call'::text, 'refund'::text])))
 postings postings_pkey PRIMARY KEY (tenant_id, id)
@@ -582,6 +587,7 @@ CREATE INDEX model_calls_of_session ON public.model_calls USING btree (tenant_id
 CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (tenant_id, id)
 CREATE INDEX notices_open ON public.notices USING btree (tenant_id, created_at) WHERE (dismissed_at IS NULL)
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (tenant_id, id)
+CREATE UNIQUE INDEX performance_pkey ON public.performance USING btree (tenant_id)
 CREATE INDEX postings_of_session ON public.postings USING btree (tenant_id, session_id) WHERE (session_id IS NOT NULL)
 CREATE UNIQUE INDEX postings_pkey ON public.postings USING btree (tenant_id, id)
 CREATE INDEX postings_refunded ON public.postings USING btree (tenant_id, refunds) WHERE (refunds IS NOT NULL)
@@ -635,6 +641,7 @@ memory_shortened enabled=t forced=t
 memory_vectors enabled=t forced=t
 model_calls enabled=t forced=t
 notices enabled=t forced=t
+performance enabled=t forced=t
 postings enabled=t forced=t
 projects enabled=t forced=t
 recipe_stages enabled=t forced=t
@@ -699,6 +706,7 @@ model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT curr
 notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+performance tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 projects ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -774,6 +782,7 @@ model_calls dialectic_ledger DELETE, SELECT, UPDATE
 notices dialectic_app INSERT, SELECT, UPDATE
 notices dialectic_ledger DELETE, SELECT
 notices dialectic_worker INSERT
+performance dialectic_app INSERT, SELECT, UPDATE
 postings dialectic_app SELECT
 postings dialectic_ledger INSERT, SELECT
 projects dialectic_app INSERT, SELECT, UPDATE

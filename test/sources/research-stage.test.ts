@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
-import { type Dialectic, insertStageFiles, openDialectic } from '../../src/index.ts';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { withModels } from '../../src/cli/store.ts';
+import { type Dialectic, examineStore, insertStageFiles, openDialectic } from '../../src/index.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { readFolder } from '../recipes/read-folder.ts';
 import { afterTheFile, emptyDatabase, temporaryFolder } from '../stores.ts';
@@ -91,30 +92,60 @@ test('without sources research says that it found nothing, and invents nothing',
   expect(texts).not.toMatch(/\[S\d/);
 });
 
+/** The configuration and the key of a user who searches with a service, in this process. */
+async function storeSearch(settings: { search: string; searchUrl: string; host: string }) {
+  const home = join(await temporaryFolder(), 'dialectic');
+  await mkdir(home);
+  const { search, searchUrl, host } = settings;
+  const sources = { search, searchUrl, allowPrivate: [host] };
+  await writeFile(join(home, 'dialectic.config.json'), JSON.stringify({ sources }));
+  await writeFile(join(home, 'keys.json'), '{"tavily":"stored-key"}', { mode: 0o600 });
+  vi.stubEnv('XDG_CONFIG_HOME', dirname(home));
+  vi.stubEnv('DATABASE_URL', databaseUrl);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 test('what a search service finds becomes a source, and is quoted under its id', async () => {
   const said = 'On Sundays 57 of 100 visitors of a library come with children.';
   const server = await startServer((request, response) => {
-    if (request.url?.startsWith('/search') === true) {
+    if (request.url === '/search') {
       const found = { url: `${server.url}/survey.md`, title: 'A survey', content: 'On Sundays …' };
       response.setHeader('content-type', 'application/json');
+      if (request.headers.authorization !== 'Bearer stored-key') response.statusCode = 401;
       return void response.end(JSON.stringify({ results: [found] }));
     }
     response.setHeader('content-type', 'text/markdown');
     response.end(`# A survey\n\n${said}\n`);
   });
   afterTheFile(() => server.stop());
-  const { host } = new URL(server.url);
-  const configuration = {
-    sources: { search: 'searxng' as const, searchUrl: server.url, allowPrivate: [host] },
-  };
-  const store = await openDialectic({ databaseUrl, environment: {}, configuration });
-  afterTheFile(() => store.close());
-  const files = await research('Searched', [], { store });
-  const { id } = await store.project('Searched');
-  const found = await store.sources.list(id);
-  expect(found).toMatchObject([{ id: 'S1', title: 'A survey', origin: 'research' }]);
-  const findings = [...files].filter(([path]) => path.includes('findings')).map(([, text]) => text);
-  expect(findings.join()).toContain(said.slice(0, -1));
+  await storeSearch({ search: 'tavily', searchUrl: server.url, host: new URL(server.url).host });
+  await withModels(undefined, async (store) => {
+    const files = await research('Searched', [], { store });
+    const { id } = await store.project('Searched');
+    const found = await store.sources.list(id);
+    expect(found).toMatchObject([{ id: 'S1', title: 'A survey', origin: 'research' }]);
+    // The page itself is kept, and what fetching, searching and auditing took is told.
+    expect(await store.sources.show(id, 'S1')).toMatchObject({
+      copies: [{ mediaType: 'text/markdown', isKept: true }],
+    });
+    const { latencies, rates } = await store.metrics();
+    for (const name of ['fetch', 'register', 'audit', 'search'] as const) {
+      expect(latencies[name].count, name).toBeGreaterThan(0);
+      expect(latencies[name].p95Ms, name).toBeGreaterThanOrEqual(latencies[name].p50Ms);
+    }
+    expect(rates.source_cache.hits).toBeGreaterThan(rates.source_cache.misses);
+    expect(rates.embeddings.misses).toBeGreaterThan(0);
+    const examined = await examineStore({ databaseUrl });
+    expect(examined.find(({ check }) => check === 'sources')).toMatchObject({
+      ok: true,
+      message: expect.stringMatching(/^fetch .* ms, p95 .*; source cache \d+ % of \d+; /),
+      details: { latencies: { fetch: { count: latencies.fetch.count } } },
+    });
+    const findings = [...files]
+      .filter(([path]) => path.includes('findings'))
+      .map(([, text]) => text);
+    expect(findings.join()).toContain(said.slice(0, -1));
+  });
 });
 
 test('of more sources than a prompt can show it shows those that it is about', async () => {

@@ -1,0 +1,33 @@
+import { addMeasured, type Metrics, PerformanceMonitor } from '../platform/performance-monitor.ts';
+import type { AnyTransaction, Transaction } from './database.ts';
+
+/** What all processes have measured for a tenant, and the settings of the last; null before any. */
+export async function readPerformance(tx: AnyTransaction): Promise<Metrics | null> {
+  const [row] = await tx.query<{ metrics: unknown }>(
+    'select metrics from performance order by measured_at desc limit 1',
+  );
+  return row ? completed(row.metrics as Metrics) : null;
+}
+
+/** Adds what a process has measured to what is stored; its settings take the place of the others. */
+export async function savePerformance(tx: Transaction, metrics: Metrics): Promise<Metrics> {
+  const [row] = await tx.query<{ metrics: unknown }>(
+    'select metrics from performance where tenant_id = $1 for update',
+    [tx.tenantId],
+  );
+  const earlier = row ? completed(row.metrics as Metrics) : null;
+  const added = earlier ? { ...metrics, ...addMeasured(earlier, metrics) } : metrics;
+  await tx.query(
+    `insert into performance (tenant_id, metrics) values ($1, $2)
+     on conflict (tenant_id) do update
+       set metrics = excluded.metrics, measured_at = excluded.measured_at`,
+    [tx.tenantId, JSON.stringify(added)],
+  );
+  return added;
+}
+
+/** With what an earlier release did not measure. */
+const completed = (stored: Metrics): Metrics => ({
+  ...stored,
+  ...addMeasured(stored, new PerformanceMonitor().take()),
+});
