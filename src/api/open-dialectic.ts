@@ -36,6 +36,8 @@ export type StoreOptions = {
 
 export type DialecticOptions = StoreOptions & {
   readonly configuration?: Configuration | undefined;
+  /** Keys of search services by their names, for those that the environment has no key of. */
+  readonly searchKeys?: ReadonlyMap<string, string> | undefined;
   /**
    * Whether runs are worked on with this store; true where absent. false: other processes that want
    * to work on runs wait until it is closed, rather than use the configuration that it was opened with.
@@ -101,7 +103,7 @@ async function openStore(
   const jobs = readJobSettings(configuration);
   const retentionDays = readRetentionDays(configuration);
   const sources = readSourcesSettings(configuration);
-  const search = searchWeb(sources, environment);
+  const search = searchWeb(sources, environment, options.searchKeys);
   const likeness = sources.mergeAt === undefined ? undefined : { mergeAt: sources.mergeAt };
   const database = await openDatabase(
     location,

@@ -16,11 +16,12 @@ const MOST_HITS = 5;
 export function searchWeb(
   settings: SourcesSettings,
   environment: Environment,
+  keys: ReadonlyMap<string, string> = new Map(),
 ): SearchWeb | undefined {
   const { search = 'folder', allowPrivate = [] } = settings;
   if (search === 'folder') return undefined;
   return async (queries, signal) => {
-    const provider = openSearch(settings, '.', environment);
+    const provider = openSearch(settings, '.', environment, { keys });
     const options = { most: MOST_HITS, signal, allowPrivate };
     const { sources } = await gatherBySearch(provider, queries, options);
     return sources.map(giveSource);

@@ -2,6 +2,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { type DialecticOptions, openDialectic } from '../api/open-dialectic.ts';
 import { locateStore } from '../db/open.ts';
 import { readConfigurationFiles } from './configuration.ts';
+import { readStoredKeys } from './key-store.ts';
 import { tell } from './output.ts';
 
 /** Opens the store for one command that calls no model, and closes it whatever happens. */
@@ -14,7 +15,10 @@ export const withDialectic = <T>(
 export const withModels = <T>(
   data: string | undefined,
   work: (dialectic: Dialectic) => Promise<T>,
-): Promise<T> => withOptions(data, { configuration: readConfigurationFiles() }, work);
+): Promise<T> => {
+  const configuration = readConfigurationFiles();
+  return withOptions(data, { configuration, searchKeys: readStoredKeys() }, work);
+};
 
 /** The same for a command that calls no model, with the retention that the configuration sets. */
 export const withRetention = <T>(
