@@ -54,9 +54,10 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
   }
   await database.asTenant(job.tenantId, async (tx) => {
-    // Locks go from the stage run to the jobs, here as in the triggers.
+    // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
+    const isAbove = job.stageRunId !== null && job.role !== 'step';
     const lock = () =>
-      Promise.all([needsLanes ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
+      Promise.all([needsLanes || isAbove ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
     if (write) {
       await lock();
       await write(tx);

@@ -976,8 +976,16 @@ begin
   loop
     begin
       perform 1 from jobs j
-        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        where j.tenant_id = of_tenant and j.session_id = of_session and j.status = 'processing'
+          and j.role = 'step'
         order by j.seq desc for update;
+      perform 1 from stage_runs r where r.tenant_id = of_tenant and r.session_id = of_session
+        order by r.id for no key update;
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session
+          and (j.status in ('waiting_for_children', 'waiting_for_lanes')
+            or (j.status = 'processing' and j.role <> 'step'))
+        order by j.id for update;
       update jobs j set status = 'cancelled', cancel_reason = 'session_cancelled',
         finished_at = app_now(),
         worker_id = null, lease_token = null, lease_until = null,

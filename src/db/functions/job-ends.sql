@@ -14,9 +14,11 @@ begin
 end
 $$;
 
--- Cancels what lives of a session. Locks children before parents, the order in which a completing
--- worker takes them; on deadlock this statement is the victim and tries again. The last turn finds what
--- was inserted meanwhile.
+-- Cancels what lives of a session. Takes its locks in the order of a worker that settles a job: jobs of
+-- steps that run, children before parents; stage runs; jobs that wait for others, and those of lanes and
+-- stages; and with the update all others, which that worker wakes or cancels last. Where a failing job
+-- cancels a tree of others the orders still differ: on deadlock this statement is the victim and tries
+-- again. The last turn finds what was inserted meanwhile.
 create or replace function cancel_jobs(of_tenant uuid, of_session uuid)
   returns void language plpgsql
   set enable_seqscan = off as $$
@@ -24,8 +26,16 @@ begin
   loop
     begin
       perform 1 from jobs j
-        where j.tenant_id = of_tenant and j.session_id = of_session and not is_over(j.status)
+        where j.tenant_id = of_tenant and j.session_id = of_session and j.status = 'processing'
+          and j.role = 'step'
         order by j.seq desc for update;
+      perform 1 from stage_runs r where r.tenant_id = of_tenant and r.session_id = of_session
+        order by r.id for no key update;
+      perform 1 from jobs j
+        where j.tenant_id = of_tenant and j.session_id = of_session
+          and (j.status in ('waiting_for_children', 'waiting_for_lanes')
+            or (j.status = 'processing' and j.role <> 'step'))
+        order by j.id for update;
       update jobs j set status = 'cancelled', cancel_reason = 'session_cancelled',
         finished_at = app_now(),
         worker_id = null, lease_token = null, lease_until = null,
