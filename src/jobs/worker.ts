@@ -61,6 +61,8 @@ export type EndedJob = {
  */
 const TRUST_AFTER_MS = 3_000;
 const HINT_EVERY_MS = 20;
+/** What the end of a job without effects sets free this worker looks for itself. */
+const HINT_OF_ENDS_AFTER_MS = 100;
 /** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */
 const SWEEP_EVERY_MS = 500;
 
@@ -88,6 +90,7 @@ export class Worker {
   #isFull = false;
   #isHinting = false;
   #hasNews = false;
+  #hasEnds = false;
   readonly #stop = new AbortController();
   #lastFault = '';
   #sweptAt = -Infinity;
@@ -112,7 +115,7 @@ export class Worker {
     this.#leases = new LeaseKeeper(database, this.id, this.#options.leaseMs);
     this.#batch = new CompletionBatch(database, (lost) => {
       for (const job of lost) this.#options.log(leaseLost(job).message);
-      this.#announceWork();
+      this.#announceEnds();
     });
   }
 
@@ -222,6 +225,16 @@ export class Worker {
     this.#look();
     this.#hasNews = true;
     if (!this.#isHinting) void this.#hint();
+  }
+
+  #announceEnds(): void {
+    this.#look();
+    if (this.#hasEnds) return;
+    this.#hasEnds = true;
+    void sleep(HINT_OF_ENDS_AFTER_MS).then(() => {
+      this.#hasEnds = false;
+      this.#announceWork();
+    });
   }
 
   async #hint(): Promise<void> {
