@@ -3,6 +3,7 @@ import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
 import type { Driver, HeldConnection, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
+import { PatientLimit } from './patient-limit.ts';
 import { announcePresence, COUNT_PRESENT } from './presence.ts';
 import { checkUrl, explainConnecting, explainConnection } from './server-errors.ts';
 import { valueParsers } from './value-parsers.ts';
@@ -22,6 +23,7 @@ export class ServerDriver implements Driver {
   readonly kind = 'server';
   readonly #config: pg.PoolConfig;
   readonly #pool: pg.Pool;
+  readonly #limit: PatientLimit;
   readonly #listeners = new Listeners();
   #listening: Promise<pg.Client> | undefined;
   #full = false;
@@ -34,7 +36,9 @@ export class ServerDriver implements Driver {
       connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
       keepAlive: true,
     };
-    this.#pool = new pg.Pool({ ...this.#config, max: options.connections ?? 10 });
+    const most = options.connections ?? 10;
+    this.#pool = new pg.Pool({ ...this.#config, max: most });
+    this.#limit = new PatientLimit(most);
     this.#pool.on('error', () => {}); // an idle connection that dies is replaced on next use
     // One that dies while it is held fails its statement; unheard, it would end the process.
     this.#pool.on('connect', (client) => void client.on('error', () => {}));
@@ -59,10 +63,18 @@ export class ServerDriver implements Driver {
 
   async acquire(): Promise<HeldConnection> {
     this.#refuseWhenClosed();
+    await this.#limit.enter();
     try {
       const client = await this.#pool.connect();
-      return { client, release: (broken) => client.release(broken === true) };
+      return {
+        client,
+        release: (broken) => {
+          client.release(broken === true);
+          this.#limit.leave();
+        },
+      };
     } catch (error) {
+      this.#limit.leave();
       this.#refuseWhenClosed();
       throw explainConnecting(error);
     }
