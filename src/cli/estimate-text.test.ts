@@ -78,20 +78,21 @@ describe('an estimate in words', () => {
   test('is a table of stages and models, with what may come on top', () => {
     expect(describeEstimate(estimate)).toMatchInlineSnapshot(`
       [
-        "       calls       tokens in          tokens out           cost",
-        "End    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/a  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/b  10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "x/a    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "x/b    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "all    10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "                    calls       tokens in          tokens out           cost",
+        "End                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/a               10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/b               10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/a                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "x/b                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/embed, embedding              12K (0–48K)                             $0.012 ($0.00–$0.048)",
+        "all                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
         "",
         "Each figure is the most likely one, with the lowest and the highest to expect.",
         "Among them:",
         "  to go on with answers that were cut: 3 calls are likely, 8 with 1.34M tokens at most",
         "  prompts too long for the window: 1 (0–2), which have to lose 50.6K (40K–94.5K) tokens",
         "    decide/decision for x/a: 12.4K tokens where 6K fit",
-        "    to compare their parts x/embed embeds 12K (0–48K) tokens for $0.012 ($0.00–$0.048), on top of the sums above",
+        "    to compare their parts x/embed embeds them once",
         "Sizes are typical ones; finished runs will replace them by measured ones.",
       ]
     `);

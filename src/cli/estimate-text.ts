@@ -50,6 +50,7 @@ export function describeEstimate(estimate: Estimate): string[] {
       ['', 'calls', 'tokens in', 'tokens out', 'cost'],
       ...rows,
       ...perModel,
+      ...rowOfEmbedding(estimate),
       toRow('all', estimate),
     ]),
     '',
@@ -58,6 +59,15 @@ export function describeEstimate(estimate: Estimate): string[] {
     ...(unpriced.length > 0 ? [`The price is unknown for ${unpriced.join(', ')}.`] : []),
     origin,
   ];
+}
+
+/** What a provider embeds, which belongs to no single call. */
+function rowOfEmbedding({ additions }: Estimate): string[][] {
+  const { embedding } = additions.compression;
+  if (embedding === null) return [];
+  const { model, tokens, costUsd } = embedding;
+  const cost = costUsd === null ? 'unknown' : spread(costUsd, dollars);
+  return [[`${model}, embedding`, '', spread(tokens, compact), '', cost]];
 }
 
 /** What may come on top, and is counted in the figures above. */
@@ -82,13 +92,10 @@ function describeAdditions({ additions }: Estimate): string[] {
   ];
 }
 
-function describeEmbedding(embedding: Estimate['additions']['compression']['embedding']): string[] {
-  if (embedding === null) return [];
-  const { model, tokens, costUsd } = embedding;
-  const price = costUsd === null ? 'an unknown price' : spread(costUsd, dollars);
-  const what = `${spread(tokens, compact)} tokens for ${price}`;
-  return [`    to compare their parts ${model} embeds ${what}, on top of the sums above`];
-}
+const describeEmbedding = (
+  embedding: Estimate['additions']['compression']['embedding'],
+): string[] =>
+  embedding === null ? [] : [`    to compare their parts ${embedding.model} embeds them once`];
 
 const describeShortened = (one: ShortenedPrompt): string =>
   `    ${one.stage}/${one.document} for ${one.model}: ${compact(one.tokens)} tokens where ${compact(one.room)} fit`;

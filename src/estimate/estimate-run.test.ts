@@ -170,21 +170,28 @@ describe('an estimate', () => {
     const models = ['compatible/small', 'offline/builder'];
     const calls = foreseeCalls({ process: memo, models });
     const embedding = { model: 'lab/embed', price: await findPrice('compatible/plain', config) };
-    const { additions } = estimateRun({
+    const input = {
       process: memo.key,
       calls,
       meter: meterFor(models.length),
       models: await gatherModelFacts(models, config, { steps: [], models: [] }, counter),
       measured: [],
+    };
+    const without = estimateRun(input);
+    const whole = estimateRun({
+      ...input,
       embeddings: new Map([['compatible/small', embedding]]),
     });
-    const { tokens, costUsd, model } = additions.compression.embedding!;
+    const { tokens, costUsd, model } = whole.additions.compression.embedding!;
     expect(model).toBe('lab/embed');
     expect(tokens.high).toBeGreaterThan(0);
     // A document is embedded once, however many prompts read it.
     const written = sumTokens(calls, meterFor(models.length));
     expect(tokens.middle).toBeLessThanOrEqual(written);
     expect(costUsd!.high).toBeCloseTo((tokens.high * 2) / 1e6, 5);
+    // It is part of what the run is said to take, in money and in tokens.
+    expect(whole.inputTokens.high - without.inputTokens.high).toBe(Math.round(tokens.high));
+    expect(whole.costUsd!.middle - without.costUsd!.middle).toBeCloseTo(costUsd!.middle, 9);
   });
 });
 

@@ -42,11 +42,12 @@ export function estimateRun(input: EstimateInput): Estimate {
       list[0]!.call,
       amountsOf(list),
     ]);
+  const embedding = weighEmbedding(loaded, input.embeddings);
   const priced = (model: string): boolean => input.models.get(model)?.price !== null;
   return {
     process: input.process,
     documents: loaded.length,
-    ...amountsOf(loaded),
+    ...withEmbedding(amountsOf(loaded), embedding),
     stages: sumBy(({ job }) => job.stage).map(([{ stage }, sum]) => ({
       stage: stage.key,
       name: stage.name,
@@ -65,10 +66,13 @@ export function estimateRun(input: EstimateInput): Estimate {
         calls: sumLoads(loaded, ({ removedTokens }) => (removedTokens > 0 ? 1 : 0)),
         removedTokens: sumLoads(loaded, ({ removedTokens }) => removedTokens),
         documents: findShortened(loaded, input.models),
-        embedding: weighEmbedding(loaded, input.embeddings),
+        embedding,
       },
     },
-    unpriced: [...input.models.keys()].filter((model) => !priced(model)),
+    unpriced: [
+      ...[...input.models.keys()].filter((model) => !priced(model)),
+      ...(embedding?.costUsd === null ? [embedding.model] : []),
+    ],
     learnedDocuments: countLearned(input),
   };
 }
@@ -94,12 +98,31 @@ function findShortened(
   });
 }
 
+type Embedding = Estimate['additions']['compression']['embedding'];
+
+/** The sums of all calls with what their embeddings take. */
+function withEmbedding(sums: Amounts, embedding: Embedding): Amounts {
+  if (embedding === null) return sums;
+  const { tokens, costUsd } = embedding;
+  return {
+    ...sums,
+    inputTokens: addRanges(sums.inputTokens, mapRange(tokens, Math.round)),
+    costUsd: sums.costUsd && costUsd && addRanges(sums.costUsd, costUsd),
+  };
+}
+
+const addRanges = (one: Range, other: Range): Range => ({
+  low: one.low + other.low,
+  middle: one.middle + other.middle,
+  high: one.high + other.high,
+});
+
 const isLong = ({ removedTokens }: CallLoad): boolean => removedTokens > 0;
 
 function weighEmbedding(
   loaded: readonly LoadedCall[],
   embeddings: EstimateInput['embeddings'],
-): Estimate['additions']['compression']['embedding'] {
+): Embedding {
   const own = loaded.filter(({ call }) => embeddings?.has(call.model));
   const facts = embeddings?.get(own[0]?.call.model ?? '');
   if (facts === undefined) return null;

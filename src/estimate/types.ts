@@ -48,7 +48,10 @@ export type Estimate = Amounts & {
       readonly removedTokens: Range;
       /** Which documents' prompts, for which model; only those that are likely to be too long. */
       readonly documents: readonly ShortenedPrompt[];
-      /** What a provider takes to embed their texts, on top of all sums; null where none does. */
+      /**
+       * What a provider takes to embed their texts: part of the sums of the run, and of no stage or
+       * model. Null where none does.
+       */
       readonly embedding: {
         readonly model: string;
         readonly tokens: Range;
