@@ -69,6 +69,25 @@ const planSteps = (key: string): readonly Step[] =>
     .find((stage) => stage.key === key)!
     .steps.filter(({ compute }) => compute === null);
 
+test('every document with sections that cite says how much of it must, where there are sources', () => {
+  const citing = all.filter(([, { stage, step }]) => describeDocument(stage, step).cites);
+  const wanted = citing.map(([name, { stage, step }]) => [
+    name,
+    contractOf(stage, step)?.['x-coverage'],
+  ]);
+  expect(wanted.length).toBeGreaterThan(30);
+  const loose = wanted.filter(([, share]) => share === undefined).map(([name]) => name);
+  // Questions and ballots state nothing of the world.
+  expect(loose).toEqual([
+    'software-plan/research/queries',
+    'decision-memo/clarify/questions',
+    'decision-memo/decide/ballot',
+  ]);
+  for (const [name, share] of wanted) {
+    if (share !== undefined) expect(share, String(name)).toBeGreaterThanOrEqual(0.3);
+  }
+});
+
 describe('the shipped recipes', () => {
   test.each(['software-plan', 'decision-memo'])('%s has no defect', (name) => {
     expect(checkProcess(read(name)).issues).toEqual([]);

@@ -39,7 +39,10 @@ export function describeCitations({ citations }: Pick<RunResult, 'citations'>): 
   const rest = sources.length - MOST_LISTED;
   return [
     ...(sources.length > 0
-      ? [`Sources: ${citedStatements} of ${countNoun(statements, 'statement')} cited`]
+      ? [
+          `Sources: ${citedStatements.toLocaleString('en')} of ` +
+            `${countNoun(statements, 'statement')} cited`,
+        ]
       : []),
     ...tabulateSources(sources.slice(0, MOST_LISTED)),
     ...(rest > 0 ? [`  and ${rest} more: dialectic sources list`] : []),
@@ -123,15 +126,17 @@ export function describeSource(source: Plain<SourceDetail>): string[] {
         `  ${isKept ? 'archived' : 'too large to archive'} ${fetchedAt.slice(0, 10)}: ` +
         `${mediaType}, ${countNoun(size, 'byte')}, SHA-256 ${sha256}`,
     ),
+    ...excerpts.flatMap((text, at) => ['', `${id}.e${at + 1}`, text.trim()]),
     '',
     citedBy.length === 0
       ? 'Cited by no document.'
       : `Cited in ${countNoun(citedBy.length, 'place')}:`,
-    ...citedBy.map(({ name, place, cited }) => {
-      const alias = cited === id ? '' : ` as ${cited}`;
-      return `  ${name}  ${place}${alias}`;
+    ...[...Map.groupBy(citedBy, ({ document }) => document).values()].map((uses) => {
+      const aliases = new Set(uses.map(({ cited }) => cited).filter((cited) => cited !== id));
+      const as = aliases.size === 0 ? '' : ` as ${[...aliases].join(', ')}`;
+      const places = [...new Set(uses.map(({ place }) => place))];
+      return `  ${uses[0]!.name}  ${places.join(', ')}${as}`;
     }),
-    ...excerpts.flatMap((text, at) => ['', `${id}.e${at + 1}`, text]),
   ];
 }
 

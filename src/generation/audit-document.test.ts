@@ -66,6 +66,18 @@ const faultsOf = (content: object, sources: SourceSet | undefined = sourcesOf())
   describeDefects(auditDocument(assembly(sources), content)!).map(({ message }) => message);
 
 describe('the audit of a document', () => {
+  test('finds no faults of its own in what code collected, but who is cited', () => {
+    const content = { summary: 'It sells 1,200 loaves a week [S1].; Rent was 800 euros.' };
+    const of = (compute: 'collect' | 'copy' | null) => {
+      const given = assembly(sourcesOf());
+      return auditDocument({ ...given, step: { ...given.step, compute } }, content);
+    };
+    expect(of(null)?.defects).toMatchObject([{ code: 'number_not_in_source', text: '800' }]);
+    // A copy has the faults of what it copies.
+    expect(of('copy')?.defects).toHaveLength(1);
+    expect(of('collect')).toMatchObject({ defects: [], cited: ['S1'], uses: [{ source: 'S1' }] });
+  });
+
   test('compares evidence with the source that it names', () => {
     const evidence = [
       { source: 'S1', excerpt: 'The bakery sells 1,200 loaves a week.' },

@@ -36,6 +36,9 @@ const SURE = /\[S[1-9]\d{0,8}(?:\.e\d{1,4})?\]|\[unknown source: /;
  */
 export function auditDocument(assembly: Assembly, content: object): DocumentAudit | null {
   const { stage, step, sources = new SourceSet() } = assembly;
+  // Code joins statements of documents that were audited: their faults are told there, and a figure
+  // of one statement would be looked for in the sources of the next.
+  const isCollected = step.compute !== null && step.compute !== 'copy';
   const contract = requireContract(stage, step);
   const all = [...findTexts(contract, content)];
   const texts = sources.size > 0 ? all : all.filter(({ text }) => SURE.test(text));
@@ -69,14 +72,16 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
     wanted,
     cited,
     orphans: standing.filter((id) => !used.has(id)),
-    defects: [
-      ...audited.flatMap(({ section, defects, cites }) =>
-        defects
-          .filter(({ code }) => isShown(code, cites))
-          .map(({ code, text }) => ({ section, code, text })),
-      ),
-      ...evidence.flatMap((one) => auditEvidence(one, sources, isQuoted)),
-    ],
+    defects: isCollected
+      ? []
+      : [
+          ...audited.flatMap(({ section, defects, cites }) =>
+            defects
+              .filter(({ code }) => isShown(code, cites))
+              .map(({ code, text }) => ({ section, code, text })),
+          ),
+          ...evidence.flatMap((one) => auditEvidence(one, sources, isQuoted)),
+        ],
     uses: onceEach([...texts.flatMap((text) => usesOf(text, sources)), ...rests]),
   };
 }

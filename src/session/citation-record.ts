@@ -47,7 +47,7 @@ export function citationFacts(record: CitationRecord | null): Readonly<Record<st
   const percent = `${Math.round(coverage * 100)} %`;
   const more = orphans.length > MOST_ORPHANS ? ` and ${orphans.length - MOST_ORPHANS} more` : '';
   return {
-    coverage: `${percent}, ${citedStatements} of ${countNoun(statements, 'statement')} cited`,
+    coverage: `${percent}, ${citedStatements.toLocaleString('en')} of ${countNoun(statements, 'statement')} cited`,
     cites: cited.join(', ') || 'nothing',
     ...(orphans.length > 0 && { orphans: orphans.slice(0, MOST_ORPHANS).join(', ') + more }),
     ...(rerun && { rerun: describeRerun(rerun) }),
@@ -85,7 +85,8 @@ export function describeFault({ section, code, text }: CitationFaultRecord): str
 /** The lines before the title of a page whose citations are wrong; empty where they are not. */
 export function warnOfFaults(record: CitationRecord | null): string {
   if (record === null || record.faults.length === 0) return '';
-  const lines = record.faults.map((fault) => `> - ${safeInline(describeFault(fault))}`);
+  const said = new Set(record.faults.map(describeFault));
+  const lines = [...said].map((fault) => `> - ${safeInline(fault)}`);
   const claim = '**The citations of this document could not be verified**';
   const more = record.rerun ? `, and then asked again (${describeRerun(record.rerun)})` : '';
   const asked = `its writer was asked twice to mend them${safeInline(more)}`;

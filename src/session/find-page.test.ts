@@ -55,3 +55,21 @@ test('documents that are called alike are told apart, and the verb that lists th
   ]);
   expect(action).toContain('`dialectic show 456789ab --all` lists the documents.');
 });
+
+test('a key means the document that has it, although a draft has the same title', () => {
+  const [first] = documents;
+  const draft = { ...first!, id: 'id-of-draft', key: 'draft', path: 'decide/draft.md' };
+  const steps = ['draft', 'decision'].map((key) =>
+    step(key, 'EXECUTE', 'all_to_one', key, ['seed:decide/']),
+  );
+  const session = {
+    id: 'session',
+    process: processOf('memo', [stage('decide', steps)]),
+    lanes,
+    chosenLaneId: 'a/one',
+  } as unknown as SessionView;
+  const all = { documents: [draft, first!], files: new Map([...files, [draft.path, '# Draft']]) };
+  expect(findPage(session, all, 'decision').path).toBe('decide/1.md');
+  expect(findPage(session, all, 'decide/decision@1').path).toBe('decide/1.md');
+  expect(() => findPage(session, all, 'Anything')).toThrow('Anything names 2 documents');
+});

@@ -55,7 +55,14 @@ function findDocumentPath(
   const named = documents.filter((one) =>
     namesOf(session, { ...one, lane: one.lane.ordinal }).includes(plain),
   );
-  const found = byId.length > 0 ? byId : preferChosen(session, latest(named));
+  // A draft may have the title of what became of it: a key means the document that has it.
+  const keyed = named.filter(({ stage, key, lane }) =>
+    [key, `${stage}/${key}`]
+      .flatMap((name) => [name, `${name}@${lane.ordinal}`])
+      .some((name) => simplifyName(name) === plain),
+  );
+  const meant = keyed.length > 0 ? keyed : named;
+  const found = byId.length > 0 ? byId : preferChosen(session, latest(meant));
   if (found.length > 1) throw ambiguous(session, found, wanted);
   return found[0] && (found[0].path ?? found[0].dataPath);
 }
