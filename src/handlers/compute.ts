@@ -51,7 +51,7 @@ export async function compute(
   const made = { id: newId(), content, body, citations: toRecord(assembly, audit) };
   // The sources that a search has added are not among those that were loaded.
   const isSearch = computation === 'search';
-  const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_CALLS });
+  const page = isSearch ? null : pageOf(assembly, { ...made, cost: { ...NO_CALLS, cost: 0 } });
   await commit({
     writeAtOnce: (tx) => {
       const text = JSON.stringify(content);

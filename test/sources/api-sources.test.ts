@@ -143,7 +143,7 @@ Read one with: dialectic sources show ID
 `);
   expect(await type('split', 'S2', ...place)).toBe('S2 is a source of its own again.\n');
   expect(await type('show', 'S1', ...place)).toMatch(
-    /^S1 {2}Prices\n {2}added, \d{4}-\d\d-\d\d\n {2}archived .*\n\nS1\.e1\n# Prices\n[^]*\n\nCited by no document\.\n$/,
+    /^S1 {2}Prices\n {2}added, .*\n {2}archived .*\n\nS1\.e1\n# Prices\n[^]*\n\nCited by no/,
   );
   await expect(type('add', join(folder, 'none.md'), ...place)).rejects.toThrow('none.md');
 });
