@@ -24,14 +24,24 @@ type Subject = {
 const OURS: Subject = { label: 'dialectic', engine: 'dialectic', noops: 20_000 };
 const GRAPHILE: Subject = { label: 'graphile-worker', engine: 'graphile-worker', noops: 20_000 };
 const BOSS: Subject = { label: 'pg-boss', engine: 'pg-boss', noops: 20_000 };
+const GRAPHILE_BY_HAND: Subject = {
+  label: 'graphile-worker, grouped by hand',
+  engine: 'graphile-worker-by-hand',
+  noops: 0,
+};
+const BOSS_BY_HAND: Subject = {
+  label: 'pg-boss, flows resolved by hand',
+  engine: 'pg-boss-by-hand',
+  noops: 0,
+};
 const DBOS: Subject = { label: 'DBOS', engine: 'dbos', noops: 2_000 };
 const SUBJECTS: readonly Subject[] = [
   OURS,
   { label: 'dialectic on PGlite', engine: 'dialectic', noops: 10_000, isEmbedded: true },
   GRAPHILE,
-  { label: 'graphile-worker, grouped by hand', engine: 'graphile-worker-by-hand', noops: 0 },
+  GRAPHILE_BY_HAND,
   BOSS,
-  { label: 'pg-boss, flows resolved by hand', engine: 'pg-boss-by-hand', noops: 0 },
+  BOSS_BY_HAND,
   DBOS,
 ];
 
@@ -93,45 +103,63 @@ async function runSubject(
   await rm(folder, { recursive: true, force: true });
 }
 
-function compare(results: readonly Measurement[], claims: readonly number[]) {
-  const value = (start: string, { label }: Subject): number =>
-    results.find(({ metric, subject }) => metric.startsWith(start) && subject === label)!.value;
-  const trees = (peer: Subject): number => value(`${TREES} trees`, peer) / value('20 trees', OURS);
-  const peers = [GRAPHILE, BOSS, DBOS].map((peer) => value('no-op jobs, 4', peer));
+type Ratios = Record<string, number>;
+
+const valueOf = (results: readonly Measurement[], start: string, { label }: Subject): number =>
+  results.find(({ metric, subject }) => metric.startsWith(start) && subject === label)!.value;
+
+function compareTrees(results: readonly Measurement[]): Ratios {
+  const trees = (subject: Subject): number => valueOf(results, `${TREES} trees`, subject);
   return {
-    trees_vs_graphile: trees(GRAPHILE),
-    trees_vs_pgboss: trees(BOSS),
-    trees_vs_dbos: trees(DBOS),
-    noop4_vs_best_peer: value('no-op jobs, 4', OURS) / Math.max(...peers),
+    trees_vs_graphile: trees(GRAPHILE) / trees(OURS),
+    trees_vs_pgboss: trees(BOSS) / trees(OURS),
+    trees_vs_graphile_by_hand: trees(GRAPHILE_BY_HAND) / trees(OURS),
+    trees_vs_pgboss_by_hand: trees(BOSS_BY_HAND) / trees(OURS),
+  };
+}
+
+function compare(results: readonly Measurement[], claims: readonly number[]): Ratios {
+  const peers = [GRAPHILE, BOSS, DBOS].map((peer) => valueOf(results, 'no-op jobs, 4', peer));
+  const trees = `${TREES} trees`;
+  return {
+    ...compareTrees(results),
+    trees_vs_dbos: valueOf(results, trees, DBOS) / valueOf(results, trees, OURS),
+    noop4_vs_best_peer: valueOf(results, 'no-op jobs, 4', OURS) / Math.max(...peers),
     claim_1e6_vs_1e4: claims[2]! / claims[0]!,
   };
 }
 
 /**
  * Rounds go through all subjects in turn and the median of each is kept, so that a busy minute of
- * the machine does not fall on one subject alone.
+ * the machine does not fall on one subject alone. With `--trees` only the trees are run.
  */
-async function run() {
+async function run(flags: readonly string[]) {
   const server = await startPostgres();
   const samples: Samples = new Map();
+  const onlyTrees = flags.includes('--trees');
+  if (onlyTrees && flags.includes('--write')) throw new Error('--trees is a part of the table.');
+  const subjects = onlyTrees ? SUBJECTS.filter((one) => one !== DBOS).map(withoutNoops) : SUBJECTS;
   for (let round = 1; round <= ROUNDS; round++) {
-    for (const [index, subject] of SUBJECTS.entries()) {
+    for (const [index, subject] of subjects.entries()) {
       await runSubject(samples, server, subject, `bench_${index}_${round}`);
     }
   }
-  const claims = await measureClaims(server, FINISHED);
+  const claims = onlyTrees ? [] : await measureClaims(server, FINISHED);
   await server.stop();
   const results: Measurement[] = [...samples.values()]
     .map(({ metric, subject, unit, values }) => ({ metric, subject, unit, value: median(values) }))
     .toSorted((a, b) => a.metric.localeCompare(b.metric));
-  const costs = FINISHED.map((finished, index) => ({
-    metric: `claim of 50 jobs beside ${finished.toLocaleString('en')} finished`,
+  const costs = claims.map((value, index) => ({
+    metric: `claim of 50 jobs beside ${FINISHED[index]!.toLocaleString('en')} finished`,
     subject: OURS.label,
-    value: claims[index]!,
+    value,
     unit: 'ms',
   }));
-  return { results: [...results, ...costs], ratios: compare(results, claims) };
+  const ratios = onlyTrees ? compareTrees(results) : compare(results, claims);
+  return { results: [...results, ...costs], ratios };
 }
+
+const withoutNoops = (subject: Subject): Subject => ({ ...subject, noops: 0 });
 
 export default {
   title: 'Jobs: this engine beside graphile-worker, pg-boss and DBOS',
