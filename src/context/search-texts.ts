@@ -2,7 +2,9 @@ import { monitor } from '../platform/performance-monitor.ts';
 import { chunkMarkdown } from './chunk-markdown.ts';
 import { type Match, matchChunks, saveChunks } from './match-chunks.ts';
 import { digestOf } from './memory.ts';
+import { highest } from './rank-chunks.ts';
 import { embedAll, type Recollection } from './rank-texts.ts';
+import { WordIndex } from './word-index.ts';
 
 /** A part of a text that serves a question. */
 export type Passage = {
@@ -49,3 +51,19 @@ const toPassage = ({ item, body, score }: Match, places: ReadonlyMap<string, num
   passage: body.trim(),
   score,
 });
+
+/** The parts of texts that have most of each question's words: nothing is embedded or stored. */
+export function searchByWords(
+  texts: readonly string[],
+  questions: readonly string[],
+  most: number,
+): Passage[][] {
+  const parts = texts.flatMap((whole, text) =>
+    chunkMarkdown(whole).map((chunk) => ({ text, passage: chunk.text.trim() })),
+  );
+  const words = new WordIndex(parts.map(({ passage }) => passage));
+  return questions.map((question) => {
+    const scores = words.match(question);
+    return highest(scores, most).map((at) => ({ ...parts[at]!, score: scores[at] ?? 0 }));
+  });
+}

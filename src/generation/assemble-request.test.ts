@@ -216,7 +216,9 @@ describe('the sources of a request', () => {
       'Write one.',
     ]);
     expect(cacheablePrefixCount).toBe(5);
-    expect(messages[1]!.content).toMatch(/\n\n<sources>\n- \[S1\] `Bread`\n<\/sources>$/);
+    expect(messages[1]!.content).toMatch(
+      /<sources>\n- \[S1\] `Bread` · relevance 0\.00\n<\/sources>$/,
+    );
     expect(messages[2]!.content).toContain('<source id="S1">\nWhat Bread says.\n</source>');
   });
 

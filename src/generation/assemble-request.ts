@@ -53,7 +53,7 @@ export type Assembly = {
  * comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
-  const { session, stage, step, planned, turn, model, subject } = assembly;
+  const { session, stage, step, planned, turn, model, subject, facts } = assembly;
   const { sources, shortSources = new Map<string, string>(), sourceLevels } = assembly;
   const contract = requireContract(stage, step);
   const name = `${planned.stage}__${planned.documentKey}`;
@@ -62,13 +62,13 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
   const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
   const evidence = describeEvidence(turn?.rerun ?? NO_RERUN, asData);
-  const cited = packSources(sources, shortSources, asData, sourceLevels);
+  const cited = packSources(sources, shortSources, asData, sourceLevels, facts.userRequest);
   const shared = [stable, ...cited, ...packInOrder(assembly, texts, asData)]
     .filter((content) => content !== '')
     .map((content): ModelMessage => ({ role: 'user', content }));
   return {
     model,
-    system: [systemInstruction(assembly.facts), ...common].join('\n\n'),
+    system: [systemInstruction(facts), ...common].join('\n\n'),
     messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
     schema: { name, schema: { ...shapeOf(assembly, contract), title: name } },
     continues: turn?.kind === 'continue',

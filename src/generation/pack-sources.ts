@@ -1,5 +1,6 @@
 import { keySentences } from '../sources/key-sentences.ts';
-import { listSources } from '../sources/list-sources.ts';
+import { type Listed, listSources } from '../sources/list-sources.ts';
+import { scoreRelevance } from '../sources/score-relevance.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 
@@ -57,9 +58,10 @@ export function packSources(
   shown: ReadonlyMap<string, string>,
   asData: (text: string) => string,
   levels?: SourceLevels,
+  request = '',
 ): string[] {
   if (sources === undefined || sources.size === 0) return [];
-  const listed = sources.standing.map((source) => ({ source }));
+  const listed = listWithScores(sources, request);
   const list = listSources(listed, LIST_ROOM).text.trimEnd();
   const texts = findSourceTexts(sources, levels).map(({ source, id, text }) => {
     const excerpt = id === source.id ? '' : ` excerpt="${id}"`;
@@ -69,4 +71,26 @@ export function packSources(
     `${SOURCES_HEADING}\n\n${RULES}\n\n<sources>\n${asData(list)}\n</sources>`,
     ...(texts.length > 0 ? [`${TEXTS_HEADING}\n\n${texts.join('\n\n')}`] : []),
   ];
+}
+
+/** The scores of texts for one request, as long as the sources are in memory. */
+type Scores = { readonly request: string; readonly byText: Map<string, number> };
+const known = new WeakMap<SourceSet, Scores>();
+
+/**
+ * The sources with their scores. A score depends on the request and on what was read first, which stays
+ * first: a source keeps it, and the list only grows at its end.
+ */
+function listWithScores(sources: SourceSet, request: string): Listed[] {
+  const before = known.get(sources);
+  const scores = before?.request === request ? before : { request, byText: new Map() };
+  known.set(sources, scores);
+  const relevanceOf = scoreRelevance(request);
+  return sources.standing.map((source): Listed => {
+    const [first] = source.excerpts;
+    if (first === undefined || request === '') return { source };
+    const relevance = scores.byText.get(first) ?? relevanceOf(first);
+    scores.byText.set(first, relevance);
+    return { source, scores: { relevance } };
+  });
 }

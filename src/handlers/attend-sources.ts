@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rememberWith } from '../context/remember-with.ts';
-import { searchTexts } from '../context/search-texts.ts';
+import { type Passage, searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { findSourceTexts, type SourceLevels } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
@@ -14,15 +14,24 @@ import type { Loaded } from './load.ts';
 /** So many passages are ranked by what the stage, and by what the request is about. */
 const MOST_PASSAGES = 200;
 
+/** For each question the parts of texts that serve it. */
+type Search = (
+  texts: readonly string[],
+  questions: readonly string[],
+  most: number,
+) => Promise<readonly (readonly Passage[])[]> | readonly (readonly Passage[])[];
+
 /**
  * Chooses which sources a prompt shows in full or by their key sentences, where all would be too long;
  * the others stay in its list. Sources that were left out are found again by vector search, as soon as
  * a stage is about them. All steps of a stage get the same choice, so that they share their prefix.
+ * `search` stands in for the vector search, which embeds and stores what it has not met before.
  */
 export async function attendSources(
   deps: Pick<HandlerDeps, 'database' | 'embedder'>,
   { tenantId }: Pick<Job, 'tenantId'>,
   loaded: Loaded,
+  search?: Search,
 ): Promise<Loaded> {
   const { sources, session, stage, facts, seedPrompt } = loaded;
   const texts = findSourceTexts(sources);
@@ -33,8 +42,8 @@ export async function attendSources(
   const place = { database, tenantId, projectId: session.projectId, sessionId: session.id };
   const memory = { ...place, embedder, remember: rememberWith(place, embedder) };
   const asked = [`${stage.description}\n${seedPrompt}`, facts.userRequest];
-  const found = await searchTexts(
-    memory,
+  const searched: Search = search ?? ((...given) => searchTexts(memory, ...given));
+  const found = await searched(
     texts.map(({ text }) => text),
     asked.map((text) => text.slice(0, LONGEST_QUESTION)),
     MOST_PASSAGES,

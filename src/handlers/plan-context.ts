@@ -2,6 +2,7 @@ import { fitParts } from '../context/fit-parts.ts';
 import { forecast } from '../context/forecast.ts';
 import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
+import { searchByWords } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { inReadingOrder } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
@@ -13,6 +14,7 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import { findWindow, type ModelWindow } from '../models/windows.ts';
 import { worstCase } from '../wallet/worst-case.ts';
 import { type Assembled, assemble } from './assemble.ts';
+import { attendSources } from './attend-sources.ts';
 import {
   documentId,
   findDocuments,
@@ -79,7 +81,7 @@ export async function planContext(
   isOver: boolean,
 ): Promise<ContextPlan> {
   const { database, config } = deps;
-  const loaded = await load(database, job);
+  const loaded = await attendSources(deps, job, await load(database, job), searchByWords);
   const whole = assemble(isOver ? fromStart(loaded) : loaded);
   const window = await findWindow(whole.request.model, config);
   const measure = await loadMeasure(database, job.tenantId, whole.request.model);

@@ -40,6 +40,8 @@ beforeAll(async () => {
 
 const TWO = ['offline/builder', 'offline/skeptic'];
 
+let lastSession = '';
+
 /** Runs the research of offline participants, and gives its files by name. */
 async function research(
   name: string,
@@ -56,6 +58,7 @@ async function research(
     sources,
   });
   for await (const event of store.work(session, { out })) void event;
+  lastSession = session;
   const paths = await readdir(out, { recursive: true });
   const texts = paths
     .filter((path) => path.includes(folder) && path.endsWith('.md'))
@@ -165,5 +168,10 @@ test('of more sources than a prompt can show it shows those that it is about', a
   expect(shown[0]!.join('').length).toBeLessThan(82_000);
   expect(shown[0]!.join('')).toContain(sunday.excerpts[0]!.trim());
   const [[, first = ''] = []] = prompts;
-  expect(first.match(/^- \[S\d+\]/gm)).toHaveLength(31);
+  expect(first.match(/^- \[S\d+\] .* · relevance \d\.\d\d$/gm)).toHaveLength(31);
+  // What is told of a prompt before it is sent shows such a choice, too.
+  const [plan] = await dialectic.context(lastSession, 'queries');
+  const chronicles = plan!.parts.filter(({ label }) => /^S(?!31)\d+$/.test(label));
+  const sizes = chronicles.map(({ tokens }) => tokens);
+  expect(Math.min(...sizes)).toBeLessThan(Math.max(...sizes) / 2);
 });
