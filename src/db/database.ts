@@ -5,6 +5,7 @@ import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
 import { prepareBatch } from './prepared-batch.ts';
+import { TransactionGroup } from './transaction-group.ts';
 
 /**
  * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
@@ -209,6 +210,7 @@ export class Database {
   /** Hears how long connections are waited for and transactions take, while one is taken. */
   trace: Trace | undefined;
   readonly #clock: (() => Date) | undefined;
+  readonly #groups = new Map<string, TransactionGroup>();
 
   constructor(driver: Driver, options: DatabaseOptions = {}) {
     this.driver = driver;
@@ -223,6 +225,19 @@ export class Database {
   asTenant<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const scope = { as: 'tenant', tenantId } as const;
     return this.#run(scope, (client, begin) => new Transaction(client, begin, tenantId), work);
+  }
+
+  /**
+   * Runs the last statements of a transaction (see `finish`) together with those of the same tenant and
+   * group that wait at this moment, as one. What a group is must lock its rows in one order.
+   */
+  together<T>(tenantId: string, group: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const key = `${tenantId}/${group}`;
+    const known = this.#groups.get(key) ?? new TransactionGroup(this, tenantId);
+    this.#groups.set(key, known);
+    return known.add(work).finally(() => {
+      if (known.isIdle) this.#groups.delete(key);
+    });
   }
 
   asWorker<T>(work: (tx: AnyTransaction) => Promise<T>): Promise<T> {

@@ -55,7 +55,10 @@ export class PgliteThread {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#stream = new ThreadStream((request) => this.#worker.postMessage(request));
+    // The bytes are given away, not copied.
+    this.#stream = new ThreadStream((request) =>
+      this.#worker.postMessage(request, [request.buffer]),
+    );
     this.#ready = new Promise((resolve, reject) => {
       this.#worker.on('message', (message: ThreadMessage) => {
         if (message.kind === 'ready') resolve();
@@ -115,9 +118,9 @@ export class PgliteThread {
 
 /** A socket look-alike: what the client writes in one turn goes to the thread as one message. */
 class ThreadStream extends Duplex {
-  readonly #send: (request: Uint8Array) => void;
+  readonly #send: (request: Uint8Array<ArrayBuffer>) => void;
 
-  constructor(send: (request: Uint8Array) => void) {
+  constructor(send: (request: Uint8Array<ArrayBuffer>) => void) {
     super();
     this.#send = send;
   }

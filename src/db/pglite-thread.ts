@@ -58,7 +58,8 @@ class DurableNodeFS extends NodeFS {
       const operations = module.FS.filesystems.NODEFS.stream_ops;
       const write = operations.write;
       operations.fsync = (stream) => {
-        fs.fsyncSync(stream.nfd);
+        // Writes the data and the size; a WAL file keeps its size, so that no journal is written.
+        fs.fdatasyncSync(stream.nfd);
         return 0;
       };
       operations.write = (stream, ...rest) => {
@@ -97,9 +98,10 @@ async function start(): Promise<void> {
     }
     const chunks: Uint8Array[] = [];
     const onRawData = (bytes: Uint8Array): void => void chunks.push(bytes.slice());
-    void pglite
-      .execProtocolRawStream(request, { onRawData, syncToFs: false })
-      .then(() => tell({ kind: 'data', bytes: joinBytes(chunks) }));
+    void pglite.execProtocolRawStream(request, { onRawData, syncToFs: false }).then(() => {
+      const bytes = joinBytes(chunks);
+      port.postMessage({ kind: 'data', bytes } satisfies ThreadMessage, [bytes.buffer]);
+    });
   });
   tell({ kind: 'ready' });
 }

@@ -40,7 +40,9 @@ type BegunCall = HoldResult & { readonly chainCost: ChainCost };
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<BegunCall> {
   try {
-    return await database.asTenant(job.tenantId, (tx) => tx.finish(() => begin(tx, job, call)));
+    // Apart from the ends of calls, which may wait for longer.
+    const group = `${job.sessionId}/begin`;
+    return await database.together(job.tenantId, group, (tx) => begin(tx, job, call));
   } catch (thrown) {
     const held = readRefusal(thrown);
     if (!held) throw thrown;

@@ -53,24 +53,30 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
   if (needsLanes && job.stageRunId === null) {
     throw new DialecticError('not_found', 'A job without a stage run has no lanes.');
   }
+  // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
+  const isAbove = needsLanes || (job.stageRunId !== null && job.role !== 'step');
+  const lock = (tx: Transaction) =>
+    Promise.all([isAbove ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
+  const finish = (tx: Transaction): Promise<unknown> =>
+    Promise.all([
+      write ? undefined : lock(tx),
+      effects.writeAtOnce?.(tx),
+      insertChildren(tx, job, effects.children ?? []),
+      appendEvents(tx, effects.events ?? []),
+      ...settle(tx, job, effects),
+    ]);
+  // The ends of calls wait for the same wallet and stage run, in this order. Jobs that lock the stage
+  // run first go alone.
+  if (effects.writeAtOnce && !write && !isAbove) {
+    await database.together(job.tenantId, job.sessionId, finish);
+    return;
+  }
   await database.asTenant(job.tenantId, async (tx) => {
-    // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
-    const isAbove = job.stageRunId !== null && job.role !== 'step';
-    const lock = () =>
-      Promise.all([needsLanes || isAbove ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
     if (write) {
-      await lock();
+      await lock(tx);
       await write(tx);
     }
-    await tx.finish(() =>
-      Promise.all([
-        write ? undefined : lock(),
-        effects.writeAtOnce?.(tx),
-        insertChildren(tx, job, effects.children ?? []),
-        appendEvents(tx, effects.events ?? []),
-        ...settle(tx, job, effects),
-      ]),
-    );
+    await tx.finish(() => finish(tx));
   });
 }
 

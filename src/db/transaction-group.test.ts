@@ -1,0 +1,48 @@
+import { beforeAll, expect, test } from 'vitest';
+import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import type { Database, Transaction } from './database.ts';
+
+describeOnBoth('transactions of a group', (kind) => {
+  let database: Database;
+  let tenantId: string;
+  beforeAll(async () => {
+    database = await openTestStore(kind);
+    ({ tenantId } = await newTenant(database));
+  });
+
+  const note = async (tx: Transaction, kindOfEvent: string): Promise<string> => {
+    const [row] = await tx.query<{ tx: string }>(
+      `insert into events (tenant_id, topic, kind, payload) values ($1, 'group', $2, '{}')
+       returning tx::text`,
+      [tenantId, kindOfEvent],
+    );
+    return row!.tx;
+  };
+  const saved = async (): Promise<string[]> => {
+    const rows = await database.asTenant(tenantId, (tx) =>
+      tx.query<{ kind: string }>(`select kind from events where topic = 'group' order by id`),
+    );
+    return rows.map((row) => row.kind);
+  };
+
+  test('that are given while another one is under way are one transaction', async () => {
+    const together = (name: string) =>
+      database.together(tenantId, 'session', (tx) => note(tx, name));
+    const ids = await Promise.all(['a', 'b', 'c'].map(together));
+    expect(new Set(ids).size).toBe(1);
+    const later = await together('d');
+    expect(ids).not.toContain(later);
+    expect(await saved()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('of which one fails are saved without it', async () => {
+    const before = await saved();
+    const results = await Promise.allSettled([
+      database.together(tenantId, 'session', (tx) => note(tx, 'e')),
+      database.together(tenantId, 'session', (tx) => tx.query('select 1 / 0')),
+      database.together(tenantId, 'session', (tx) => note(tx, 'f')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await saved()).toEqual([...before, 'e', 'f']);
+  });
+});
