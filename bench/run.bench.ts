@@ -134,6 +134,18 @@ async function measureAll(bench: Bench): Promise<Sample[]> {
   return samples;
 }
 
+/** Three participants, once on each store without latency and with a little. */
+async function measureShortly(bench: Bench): Promise<Sample[]> {
+  await bench.model.setLatency(0);
+  await hold(bench, 'PostgreSQL', 3, { isWarm: false });
+  const samples: Sample[] = [];
+  for (const latencyMs of QUICK_MS) {
+    await bench.model.setLatency(latencyMs);
+    for (const store of STORES) samples.push(await measure(bench, store, 3, latencyMs, 1));
+  }
+  return samples;
+}
+
 /** The own time of a call beside so many finished sessions, in milliseconds. */
 async function measureGrowth(bench: Bench): Promise<number[]> {
   await bench.model.setLatency(0);
@@ -176,8 +188,9 @@ function describe(plans: Plans, sample: Sample): Measurement[] {
   if (latencyMs > 0) add('wall ÷ optimum', wallMs / optimumMs(plans, sample), '');
   else add('own time a call', wallMs / calls, 'ms');
   if (!debate || latencyMs > 0) return list;
-  const first = plans.get(1)!.length;
-  if (coldMs !== null) add('own time a call, first debate of its process', coldMs / first, 'ms');
+  const first = plans.get(1)?.length;
+  if (coldMs !== null && first)
+    add('own time a call, first debate of its process', coldMs / first, 'ms');
   add('statements a call', debate.statements / calls, '');
   add('round trips a call', debate.roundTrips / calls, '');
   add('transactions a call', debate.transactions / calls, '');
@@ -187,20 +200,31 @@ function describe(plans: Plans, sample: Sample): Measurement[] {
   return list;
 }
 
-async function run() {
+async function readPlans(bench: Bench, counts: readonly number[]): Promise<Plans> {
+  const plans = new Map<number, readonly PlannedCall[]>();
+  for (const participants of counts) {
+    const text = await readFile(planFile(bench, participants), 'utf8');
+    plans.set(participants, JSON.parse(text) as PlannedCall[]);
+  }
+  return plans;
+}
+
+async function run(flags: readonly string[]) {
   const server = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-run-'));
   const model = await startModelServer();
   const brief = await readFile(new URL('../examples/bakery.md', import.meta.url), 'utf8');
   const bench: Bench = { server, model, folder, brief };
   try {
+    if (flags.includes('--short')) {
+      const samples = await measureShortly(bench);
+      const plans = await readPlans(bench, [3]);
+      const results = samples.flatMap((sample) => describe(plans, sample));
+      return { results, ratios: compareStores(plans, samples) };
+    }
     const samples = await measureAll(bench);
     const growth = await measureGrowth(bench);
-    const plans = new Map<number, readonly PlannedCall[]>();
-    for (const participants of [1, 2, 3]) {
-      const text = await readFile(planFile(bench, participants), 'utf8');
-      plans.set(participants, JSON.parse(text) as PlannedCall[]);
-    }
+    const plans = await readPlans(bench, [1, 2, 3]);
     const results = samples.flatMap((sample) => describe(plans, sample));
     for (const [at, finished] of FINISHED.entries()) {
       const sessions = `${finished.toLocaleString('en')} finished sessions in the store`;
@@ -215,25 +239,37 @@ async function run() {
   }
 }
 
-/** Of three participants. */
-function compare(plans: Plans, samples: readonly Sample[]): Record<string, number> {
-  const find = (latencyMs: number, subject: string): Sample =>
-    samples.find(
-      (one) => one.participants === 3 && one.latencyMs === latencyMs && one.subject === subject,
-    )!;
-  const wall = (latencyMs: number, subject: string): number => find(latencyMs, subject).wallMs;
-  const beside = (latencyMs: number, subject: string): number =>
-    wall(latencyMs, subject) / optimumMs(plans, find(latencyMs, subject));
-  const calls = plans.get(3)!.length;
+const findOf = (samples: readonly Sample[], latencyMs: number, subject: string): Sample =>
+  samples.find(
+    (one) => one.participants === 3 && one.latencyMs === latencyMs && one.subject === subject,
+  )!;
+
+const besideOptimum = (plans: Plans, sample: Sample): number =>
+  sample.wallMs / optimumMs(plans, sample);
+
+/** Both stores with three participants. */
+function compareStores(plans: Plans, samples: readonly Sample[]): Record<string, number> {
+  const beside = (subject: string): number => besideOptimum(plans, findOf(samples, 200, subject));
+  const own = (subject: string): number =>
+    findOf(samples, 0, subject).wallMs / plans.get(3)!.length;
   return {
-    wall_vs_optimum_postgres: beside(200, 'PostgreSQL'),
-    wall_vs_optimum_pglite: beside(200, 'PGlite'),
-    wall_vs_optimum_2s_postgres: beside(SLOW_MS, 'PostgreSQL'),
-    wall_vs_optimum_2s_pglite: beside(SLOW_MS, 'PGlite'),
-    wall_vs_langgraph: wall(200, 'PostgreSQL') / wall(200, 'langgraph'),
-    wall_vs_plain_script: wall(200, 'PostgreSQL') / wall(200, 'plain-script'),
-    own_ms_per_call_postgres: wall(0, 'PostgreSQL') / calls,
-    own_ms_per_call_pglite: wall(0, 'PGlite') / calls,
+    wall_vs_optimum_postgres: beside('PostgreSQL'),
+    wall_vs_optimum_pglite: beside('PGlite'),
+    own_ms_per_call_postgres: own('PostgreSQL'),
+    own_ms_per_call_pglite: own('PGlite'),
+  };
+}
+
+/** The same, with a slow model and beside the peers. */
+function compare(plans: Plans, samples: readonly Sample[]): Record<string, number> {
+  const slow = (subject: string): number => besideOptimum(plans, findOf(samples, SLOW_MS, subject));
+  const { wallMs } = findOf(samples, 200, 'PostgreSQL');
+  return {
+    ...compareStores(plans, samples),
+    wall_vs_optimum_2s_postgres: slow('PostgreSQL'),
+    wall_vs_optimum_2s_pglite: slow('PGlite'),
+    wall_vs_langgraph: wallMs / findOf(samples, 200, 'langgraph').wallMs,
+    wall_vs_plain_script: wallMs / findOf(samples, 200, 'plain-script').wallMs,
   };
 }
 
