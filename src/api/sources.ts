@@ -75,8 +75,9 @@ export class Sources {
   }
 
   /** Notes how sources stood when their pages were looked at again. */
-  recordChecks(project: string, checks: readonly CheckedState[]): Promise<void> {
-    return this.#in(project, (tx, id) => recordChecks(tx, id, checks));
+  async recordChecks(project: string, checks: readonly CheckedState[]): Promise<void> {
+    await this.#in(project, (tx, id) => recordChecks(tx, id, checks));
+    await storeMetrics(this.#store);
   }
 
   /** The sources as a reference manager reads them. */

@@ -16,8 +16,12 @@ export async function resumeSettings({ database, tenantId }: Place): Promise<voi
 /** Stores what this process has measured since the last time, and returns all that is known. */
 export async function readMetrics({ database, tenantId }: Place): Promise<Metrics> {
   const metrics = { ...monitor.take(), settings: adapter.settings };
+  // A command that works on no run has not taken up what earlier processes have come to.
+  const keepsSettings = adapter.isUsual;
   return database.asTenant(tenantId, async (tx) =>
-    isMeasured(metrics) ? savePerformance(tx, metrics) : ((await readPerformance(tx)) ?? metrics),
+    isMeasured(metrics)
+      ? savePerformance(tx, metrics, { keepsSettings })
+      : ((await readPerformance(tx)) ?? metrics),
   );
 }
 

@@ -78,7 +78,7 @@ test('by age only those are checked that were read so many days ago', async () =
   const check = (days: string) =>
     checkProject(sources, 'bakery', { wanted: [], ...readDays(days) });
   expect(describeChecks(await check('30'))).toEqual([
-    'There is no source with an address to check.',
+    'There is no source to check: none has an address, or none is due.',
   ]);
   expect(await check('29d')).toMatchObject([{ id: 'S1', state: 'unchanged' }]);
   // The look just now counts as well as the reading did.

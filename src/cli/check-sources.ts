@@ -62,7 +62,8 @@ export async function checkProject(
 
 /** The lines of `sources check`. */
 export function describeChecks(checks: readonly CheckedSource[]): string[] {
-  if (checks.length === 0) return ['There is no source with an address to check.'];
+  if (checks.length === 0)
+    return ['There is no source to check: none has an address, or none is due.'];
   return checks.map((check) => `${check.id}  ${describeState(check)}  ${check.title}`);
 }
 

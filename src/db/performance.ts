@@ -9,14 +9,22 @@ export async function readPerformance(tx: AnyTransaction): Promise<Metrics | nul
   return row ? completed(row.metrics as Metrics) : null;
 }
 
-/** Adds what a process has measured to what is stored; its settings take the place of the others. */
-export async function savePerformance(tx: Transaction, metrics: Metrics): Promise<Metrics> {
+/**
+ * Adds what a process has measured to what is stored. Its settings take the place of the others, unless
+ * it has none of its own.
+ */
+export async function savePerformance(
+  tx: Transaction,
+  metrics: Metrics,
+  { keepsSettings = false }: { readonly keepsSettings?: boolean } = {},
+): Promise<Metrics> {
   const [row] = await tx.query<{ metrics: unknown }>(
     'select metrics from performance where tenant_id = $1 for update',
     [tx.tenantId],
   );
   const earlier = row ? completed(row.metrics as Metrics) : null;
-  const added = earlier ? { ...metrics, ...addMeasured(earlier, metrics) } : metrics;
+  const { settings } = keepsSettings && earlier ? earlier : metrics;
+  const added = earlier ? { settings, ...addMeasured(earlier, metrics) } : metrics;
   await tx.query(
     `insert into performance (tenant_id, metrics) values ($1, $2)
      on conflict (tenant_id) do update

@@ -43,8 +43,10 @@ test('prompts show less of sources while they must be shortened to fit, and more
 
 test('settings of an earlier process are taken within the bounds', () => {
   const adapter = new SettingsAdapter();
+  expect(adapter.isUsual).toBe(true);
   adapter.resume({ cacheCharacters: 1e12, textCharacters: Number.NaN });
   expect(adapter.settings).toEqual({ cacheCharacters: 64_000_000, textCharacters: 80_000 });
   adapter.resume({ cacheCharacters: 16_000_000, textCharacters: 40_000 });
+  expect(adapter.isUsual).toBe(false);
   expect(adapter.settings).toEqual({ cacheCharacters: 16_000_000, textCharacters: 40_000 });
 });

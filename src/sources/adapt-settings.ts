@@ -35,6 +35,7 @@ export class SettingsAdapter {
   #calm = 0;
   #prompts = { shortened: 0, all: 0 };
   #fitting = 0;
+  #isUsual = true;
 
   constructor(settings: AdaptedSettings = USUAL_SETTINGS) {
     this.#settings = settings;
@@ -44,8 +45,14 @@ export class SettingsAdapter {
     return this.#settings;
   }
 
+  /** Whether they are the usual ones, since nothing has changed them or been taken over. */
+  get isUsual(): boolean {
+    return this.#isUsual;
+  }
+
   /** Goes on with the settings that an earlier process has come to, within the bounds. */
   resume({ cacheCharacters, textCharacters }: AdaptedSettings): void {
+    this.#isUsual = false;
     this.#settings = {
       cacheCharacters: clamp(cacheCharacters, LEAST_CACHE, MOST_CACHE),
       textCharacters: clamp(textCharacters, LEAST_TEXTS, USUAL_SETTINGS.textCharacters),
@@ -86,11 +93,13 @@ export class SettingsAdapter {
   }
 
   #setCache(characters: number): void {
+    this.#isUsual = false;
     const cacheCharacters = clamp(characters, LEAST_CACHE, MOST_CACHE);
     this.#settings = { ...this.#settings, cacheCharacters };
   }
 
   #setTexts(characters: number): void {
+    this.#isUsual = false;
     const textCharacters = clamp(characters, LEAST_TEXTS, USUAL_SETTINGS.textCharacters);
     this.#settings = { ...this.#settings, textCharacters };
   }

@@ -108,6 +108,12 @@ test('what processes measured is added up in the store, and doctor tells it', as
     rates: { duplicates: { hits: 2, misses: 3 } },
     settings: { textCharacters: 40_000 },
   });
+  // A process without settings of its own leaves those that are there.
+  const metrics = { ...new PerformanceMonitor().take(), settings: new SettingsAdapter().settings };
+  const kept = await database.asTenant(tenantId, (tx) =>
+    savePerformance(tx, metrics, { keepsSettings: true }),
+  );
+  expect(kept).toEqual(stored);
   expect(describeMetrics(stored!)).toMatchObject({
     message: expect.stringContaining('fetch 4.0 ms, p95 4.0 ms of 2; duplicates 40 % of 5'),
     next: expect.stringContaining('a model with a larger window'),
