@@ -89,4 +89,4 @@ test('a second identical run embeds and pays nothing, and after an edit the next
   // The list of questions and the other thirty-nine documents are known.
   for (const text of added) expect(text).toMatch(/Library 7 |noon/);
   await Promise.all([author.stop(), embedder.stop()]);
-}, 60_000);
+});
