@@ -30,11 +30,12 @@ export async function planLane(database: Database, { job, commit }: JobContext):
       readStanding(tx, stageRunId),
       readSources(tx, job.sessionId),
     ]);
-    const [stageLanes, labelSeed] = await Promise.all([
-      readStageLanes(tx, session),
+    const lanes = readStageLanes(tx, session);
+    const [stageLanes, labelSeed, losses] = await Promise.all([
+      lanes,
       readLabelSeed(tx, session),
+      readLosses(tx, session, lanes),
     ]);
-    const losses = await readLosses(tx, session, stageLanes);
     return { session, standing, stageLanes, ...losses, documents, labelSeed };
   });
   const { session, standing, stageLanes } = view;

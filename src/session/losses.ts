@@ -28,6 +28,8 @@ type FailedJob = {
   readonly source_group: string | null;
 };
 
+type StageLanes = Readonly<Record<string, readonly string[]>>;
+
 /** Codes that only say that something else failed. */
 const CONSEQUENCES = ['child_failed', 'quorum_missed'];
 
@@ -35,9 +37,10 @@ const CONSEQUENCES = ['child_failed', 'quorum_missed'];
 export async function readLosses(
   tx: Transaction,
   session: SessionView,
-  stageLanes: Readonly<Record<string, readonly string[]>>,
+  lanesByStage: StageLanes | Promise<StageLanes>,
 ): Promise<Losses> {
-  const failed = await readFailedJobs(tx, session);
+  // Given before either is awaited, both statements take one round trip.
+  const [failed, stageLanes] = await Promise.all([readFailedJobs(tx, session), lanesByStage]);
   const losses: Loss[] = [];
   const excused: Record<string, readonly string[]> = {};
   const byStage = Map.groupBy(failed, (job) => job.stage_key);
@@ -169,5 +172,6 @@ function readFailedJobs(tx: Transaction, session: SessionView): Promise<FailedJo
        and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
      order by j.seq`,
     [session.id, session.iteration],
+    'read-failed-jobs',
   );
 }

@@ -74,11 +74,13 @@ export async function readStageLanes(
   tx: Transaction,
   session: SessionView,
 ): Promise<Record<string, readonly string[]>> {
+  // By the index of lane roots: the session has many more jobs than that.
   const rows = await tx.query<{ stage_key: string; lane_id: string }>(
-    `select r.stage_key, j.lane_id from jobs j
-     join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
-     where j.session_id = $1 and j.role = 'lane' and r.iteration = $2`,
+    `select r.stage_key, j.lane_id from stage_runs r
+     join jobs j on j.tenant_id = r.tenant_id and j.stage_run_id = r.id and j.role = 'lane'
+     where r.session_id = $1 and r.iteration = $2 order by j.seq`,
     [session.id, session.iteration],
+    'read-stage-lanes',
   );
   // A stage may be called `constructor`, which every other object has already.
   const lanes = Object.create(null) as Record<string, string[]>;
