@@ -43,7 +43,7 @@ async function run(dialectic: Dialectic, edited: string) {
   const { session } = await dialectic.start({
     brief,
     process: 'decision-memo',
-    until: 'propose',
+    until: 'clarify',
     models: ['chat/a'],
     sources: sourcesWith(edited),
   });
