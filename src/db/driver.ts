@@ -8,6 +8,9 @@ export type HeldConnection = {
   readonly release: (broken?: boolean) => void;
 };
 
+/** A notification that may be lost. */
+export type Hint = { readonly channel: string; readonly payload: string };
+
 /** A lock on an id, taken again by itself when the connection was lost. */
 export type Presence = {
   /** How long the lock has been held without a break; 0 while it is not. */
@@ -24,6 +27,8 @@ export interface Driver {
   acquire(): Promise<HeldConnection>;
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Sends hints, each with its channel, to those who listen, in other processes as well. */
+  notify(hints: readonly Hint[]): Promise<void>;
   /**
    * Shows that something with this id is alive, and at which place it is. On a server these are locks
    * that end with its connection, so that other processes see them; an embedded database has one.

@@ -18,7 +18,7 @@ import {
 } from './data-directory.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { DiskWatch, readFreeBytes } from './disk-watch.ts';
-import type { Driver, HeldConnection, Presence } from './driver.ts';
+import type { Driver, HeldConnection, Hint, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { PgliteThread } from './pglite-connection.ts';
 import { unpackImage } from './store-image.ts';
@@ -149,6 +149,11 @@ export class EmbeddedDriver implements Driver {
     }
     const remove = this.#listeners.add(channel, onNotify);
     return async () => remove();
+  }
+
+  /** All who listen are in this process: nothing has to go through the database. */
+  async notify(hints: readonly Hint[]): Promise<void> {
+    for (const { channel, payload } of hints) this.#listeners.tell(channel, payload);
   }
 
   /** The directory lock says that there is no other process. */

@@ -1,30 +1,48 @@
 import { expect, test } from 'vitest';
+import { sleep } from '../platform/clock.ts';
 import { PatientLimit } from './patient-limit.ts';
 
-/** Enters and says so. */
-function enter(limit: PatientLimit, entered: string[], name: string): Promise<void> {
-  return limit.enter().then(() => void entered.push(name));
+/** Enters, says so, and gives back what ends the stay. */
+async function enter(limit: PatientLimit, entered: string[], name: string): Promise<() => void> {
+  const leave = await limit.enter();
+  entered.push(name);
+  return leave;
 }
 
 test('a caller waits for one of two places, and gets that of the first who leaves', async () => {
   const limit = new PatientLimit(10);
   const entered: string[] = [];
-  await Promise.all([enter(limit, entered, 'a'), enter(limit, entered, 'b')]);
+  const [leaveA, leaveB] = await Promise.all([
+    enter(limit, entered, 'a'),
+    enter(limit, entered, 'b'),
+  ]);
   const third = enter(limit, entered, 'c');
   const fourth = enter(limit, entered, 'd');
   expect(entered).toEqual(['a', 'b']);
-  limit.leave();
+  leaveA();
   await third;
-  limit.leave();
+  leaveB();
   await fourth;
   expect(entered).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a caller that waited in vain gets a place of its own, which stays', async () => {
+test('who stays for long takes no place from others', async () => {
   const limit = new PatientLimit(3);
   await Promise.all([limit.enter(), limit.enter()]);
-  await limit.enter(); // nobody leaves
-  for (let n = 0; n < 3; n++) limit.leave();
+  const third = await limit.enter(); // nobody leaves
+  const fourth = await limit.enter(); // beside one who has just come
+  third();
+  fourth();
+});
+
+test('where callers come and go and one waits long all the same, a place is added and stays', async () => {
+  const limit = new PatientLimit(3);
+  const stay = async (): Promise<void> => {
+    const leave = await limit.enter();
+    await sleep(20);
+    leave();
+  };
+  await Promise.all(Array.from({ length: 70 }, stay));
   const entered: string[] = [];
   for (const name of ['a', 'b', 'c']) void enter(limit, entered, name);
   await Promise.resolve();

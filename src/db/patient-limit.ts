@@ -6,54 +6,78 @@ import { elapsedMs, sleep } from '../platform/clock.ts';
  * caches out: job trees took 0.95 s over 2 connections of each worker and 1.15 s over 10.
  */
 const PATIENCE_MS = 500;
-/** For so long without a connection given back the holders wait for something themselves. */
-const STUCK_MS = 100;
+/**
+ * Who holds a connection for so long waits for something itself, or writes files under a lock: others
+ * do not wait for it.
+ */
+const LONG_MS = 100;
 const FEWEST = 2;
+
+/** One who holds a connection. */
+type Place = { readonly since: number };
 
 /** Lets few connections do the work of many callers, and more where few make a caller wait. */
 export class PatientLimit {
   readonly #most: number;
   #limit: number;
-  #used = 0;
+  readonly #places = new Set<Place>();
   /** How often a connection was given back. */
   #returns = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<(place: Place) => void>();
 
   constructor(most: number) {
     this.#most = most;
     this.#limit = Math.min(FEWEST, most);
   }
 
-  /** Resolves when the caller may take a connection; with `most` in use the pool makes it wait. */
-  async enter(): Promise<void> {
-    if (this.#used < this.#limit || this.#limit >= this.#most) {
-      this.#used++;
-      return;
-    }
+  /**
+   * Resolves when the caller may take a connection, with what gives its place back; with `most` in use
+   * the pool makes it wait.
+   */
+  async enter(): Promise<() => void> {
+    const place = this.#isFree() ? this.#hold() : await this.#wait();
+    return () => this.#leave(place);
+  }
+
+  async #wait(): Promise<Place> {
     const freed = new AbortController();
-    const take = (): void => freed.abort();
+    let given: Place | undefined;
+    const take = (place: Place): void => {
+      given = place;
+      freed.abort();
+    };
     this.#waiting.add(take);
     const since = elapsedMs();
     let returns: number;
     do {
       returns = this.#returns;
-      await sleep(STUCK_MS, freed.signal);
-      // The caller that left has handed its place over.
-      if (freed.signal.aborted) return;
-    } while (this.#returns > returns && elapsedMs() - since < PATIENCE_MS);
+      await sleep(LONG_MS, freed.signal);
+      if (given) return given;
+    } while (!this.#isFree() && this.#returns > returns && elapsedMs() - since < PATIENCE_MS);
     this.#waiting.delete(take);
-    this.#used++;
-    this.#limit = Math.min(this.#most, Math.max(this.#limit, this.#used));
+    if (!this.#isFree()) this.#limit = Math.min(this.#most, this.#limit + 1);
+    return this.#hold();
   }
 
-  leave(): void {
+  #isFree(): boolean {
+    if (this.#limit >= this.#most || this.#places.size < this.#limit) return true;
+    const now = elapsedMs();
+    const brief = [...this.#places].filter(({ since }) => now - since < LONG_MS);
+    return brief.length < this.#limit;
+  }
+
+  #hold(): Place {
+    const place = { since: elapsedMs() };
+    this.#places.add(place);
+    return place;
+  }
+
+  #leave(place: Place): void {
     this.#returns++;
+    this.#places.delete(place);
     const [take] = this.#waiting;
-    if (!take) {
-      this.#used--;
-      return;
-    }
+    if (!take || !this.#isFree()) return;
     this.#waiting.delete(take);
-    take();
+    take(this.#hold());
   }
 }

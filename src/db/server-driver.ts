@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
-import type { Driver, HeldConnection, Presence } from './driver.ts';
+import type { Driver, HeldConnection, Hint, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { PatientLimit } from './patient-limit.ts';
 import { announcePresence, COUNT_PRESENT } from './presence.ts';
@@ -63,21 +63,34 @@ export class ServerDriver implements Driver {
 
   async acquire(): Promise<HeldConnection> {
     this.#refuseWhenClosed();
-    await this.#limit.enter();
+    const leave = await this.#limit.enter();
     try {
       const client = await this.#pool.connect();
       return {
         client,
         release: (broken) => {
           client.release(broken === true);
-          this.#limit.leave();
+          leave();
         },
       };
     } catch (error) {
-      this.#limit.leave();
+      leave();
       this.#refuseWhenClosed();
       throw explainConnecting(error);
     }
+  }
+
+  async notify(hints: readonly Hint[]): Promise<void> {
+    const held = await this.acquire();
+    try {
+      const calls = hints.map((_, at) => `pg_notify($${2 * at + 1}, $${2 * at + 2})`);
+      const values = hints.flatMap(({ channel, payload }) => [channel, payload]);
+      await held.client.query(`select ${calls.join(', ')}`, values);
+    } catch (error) {
+      held.release(true);
+      throw this.explain(error) ?? error;
+    }
+    held.release();
   }
 
   async listen(channel: string, onNotify: (payload: string) => void) {

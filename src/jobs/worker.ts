@@ -239,11 +239,13 @@ export class Worker {
 
   async #hint(): Promise<void> {
     this.#isHinting = true;
-    const own = `pg_notify('${JOBS_CHANNEL}', '${this.id}')`;
-    const hints = `select ${own}, pg_notify('${EVENTS_CHANNEL}', '')`;
+    const hints = [
+      { channel: JOBS_CHANNEL, payload: this.id },
+      { channel: EVENTS_CHANNEL, payload: '' },
+    ];
     while (this.#hasNews) {
       this.#hasNews = false;
-      await this.#database.immediate({ as: 'worker' }, hints).catch(() => {}); // only a hint
+      await this.#database.driver.notify(hints).catch(() => {}); // only a hint
       await sleep(HINT_EVERY_MS);
     }
     this.#isHinting = false;
