@@ -20,6 +20,8 @@ const STAGE_ENDS: ReadonlySet<string> = new Set([
 const PAUSE_MS = 5_000;
 /** An export writes the whole tree: it may take a twentieth of the time of a run. */
 const SHARE = 20;
+/** Where stages end one after the other, a sixth. */
+const STAGE_SHARE = 5;
 
 /** Brings a folder up to date, and says which one it is and what is wrong with it. */
 type Update = () => Promise<Pick<RunResult, 'folder' | 'folderProblem'>>;
@@ -30,6 +32,7 @@ export class FolderOfRun {
   #isDue = false;
   #isNews = false;
   #notBefore = elapsedMs() + PAUSE_MS;
+  #noStageBefore = 0;
   #told = '';
 
   constructor(update: Update) {
@@ -41,7 +44,7 @@ export class FolderOfRun {
     return this.#isDue || this.#isNews;
   }
 
-  /** Writes when the log is read to its end: at once after a stage, and now and then for documents. */
+  /** Writes when the log is read to its end: soon after a stage, and now and then for documents. */
   async hear({ kind }: RunEvent): Promise<FolderEvent[]> {
     this.note(kind);
     return kind === 'caught-up' ? this.writeDue() : [];
@@ -55,7 +58,9 @@ export class FolderOfRun {
 
   /** Writes what the end of a stage has made, and documents that have waited for long enough. */
   async writeDue(): Promise<FolderEvent[]> {
-    const isDue = this.#isDue || (this.#isNews && elapsedMs() >= this.#notBefore);
+    const now = elapsedMs();
+    const isStageDue = this.#isDue && now >= this.#noStageBefore;
+    const isDue = isStageDue || (this.#isNews && now >= this.#notBefore);
     return isDue ? this.writeBehind() : [];
   }
 
@@ -77,6 +82,7 @@ export class FolderOfRun {
     } finally {
       const ended = elapsedMs();
       this.#notBefore = ended + Math.max(PAUSE_MS, SHARE * (ended - started));
+      this.#noStageBefore = ended + STAGE_SHARE * (ended - started);
     }
   }
 

@@ -80,12 +80,13 @@ export async function writeOwned(
     out,
     [...known].filter((path) => !files.has(path)),
   );
+  const made = new Set<string>();
   for (const [path, text] of files) {
     const place = resolve(out, path);
     const digest = hashOf(text);
     if (isWritten(place, digest, found.get(path))) continue;
     try {
-      await makeFoldersWithin(out, path);
+      await makeFoldersWithin(out, path, made);
       noteWritten(place, digest, await replaceText(place, text));
     } catch (thrown) {
       throw explain(thrown, out);

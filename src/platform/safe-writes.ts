@@ -37,16 +37,25 @@ export async function replaceText(
   }
 }
 
-/** Makes the folders of a path below a root; one that is a link, or no folder, is refused. */
-export async function makeFoldersWithin(root: string, path: string): Promise<void> {
+/**
+ * Makes the folders of a path below a root; one that is a link, or no folder, is refused. Who makes
+ * those of many paths gives a set, in which they are noted.
+ */
+export async function makeFoldersWithin(
+  root: string,
+  path: string,
+  made = new Set<string>(),
+): Promise<void> {
   let folder = root;
   for (const part of dirname(path).split('/')) {
     if (part === '.') return;
     folder = join(folder, part);
+    if (made.has(folder)) continue;
     await mkdir(folder).catch((thrown: NodeJS.ErrnoException) => {
       if (thrown.code !== 'EEXIST') throw thrown;
     });
     await requireOwnFolder(folder);
+    made.add(folder);
   }
 }
 
