@@ -81,7 +81,7 @@ describeOnBoth('a run that a person stops', (kind) => {
     work: Work,
     stop: (sessionId: string, server: Server, pace: Pace) => Promise<void>,
   ): Promise<void> {
-    const pace: Pace = { pieceChars: 50, gapMs: 20 };
+    const pace: Pace = { pieceChars: 50, gapMs: 60 };
     const server = await startScriptedServer(
       ({ deliverable }) => ({ text: deliverable === 'draft/first' ? TEXT : SHORT }),
       pace,
