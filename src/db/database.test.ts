@@ -28,6 +28,17 @@ describeOnBoth('a transaction', (kind) => {
     expect(await database.asWorker(async (tx) => tx.tenantId)).toBeUndefined();
   });
 
+  test('hints reach those who listen', async () => {
+    const heard: string[] = [];
+    const stop = await database.driver.listen('hints', (payload) => heard.push(payload));
+    await database.driver.notify([
+      { channel: 'hints', payload: 'first' },
+      { channel: 'hints', payload: 'second' },
+    ]);
+    await expect.poll(() => heard).toEqual(['first', 'second']);
+    await stop();
+  });
+
   test('does not go on without a row where one must come', async () => {
     const one = await database.asTenant(ada.tenantId, (tx) => tx.queryOne('select 1 as n'));
     expect(one).toEqual({ n: 1 });
