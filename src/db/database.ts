@@ -227,6 +227,17 @@ export class Database {
     return this.#run(scope, (client, begin) => new Transaction(client, begin, tenantId), work);
   }
 
+  /** As `asTenant`, for long work that no job waits for: it takes no connection from jobs. */
+  aside<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const scope = { as: 'tenant', tenantId } as const;
+    return this.#run(
+      scope,
+      (client, begin) => new Transaction(client, begin, tenantId),
+      work,
+      true,
+    );
+  }
+
   /**
    * Runs the last statements of a transaction (see `finish`) together with those of the same tenant and
    * group that wait at this moment, as one. What a group is must lock its rows in one order.
@@ -248,8 +259,9 @@ export class Database {
     scope: Scope,
     open: (client: ClientBase, begin: string) => Tx,
     work: (tx: Tx) => Promise<T>,
+    isAside = false,
   ): Promise<T> {
-    const held = await this.#acquire();
+    const held = await this.#acquire(isAside);
     let broken = false;
     let committing = false;
     let tx: Tx | undefined;
@@ -297,17 +309,17 @@ export class Database {
   }
 
   /** A connection; a trace notes the wait for it, and the time until it is given back. */
-  async #acquire(): Promise<HeldConnection> {
+  async #acquire(isAside = false): Promise<HeldConnection> {
     const { trace } = this;
-    if (!trace) return this.driver.acquire();
+    if (!trace) return this.driver.acquire(isAside);
     const [line, askedMs] = [trace.newLine(), elapsedMs()];
-    const held = await this.driver.acquire();
+    const held = await this.driver.acquire(isAside);
     trace.add('store: wait for a connection', line, askedMs);
     const startMs = elapsedMs();
     return {
       client: held.client,
       release: (broken) => {
-        trace.add('store: transaction', line, startMs);
+        trace.add(isAside ? 'store: aside' : 'store: transaction', line, startMs);
         held.release(broken);
       },
     };

@@ -23,8 +23,11 @@ export interface Driver {
   readonly kind: 'embedded' | 'server';
   /** Told once the schema is right: only from then on is the store worth a backup. */
   ready(): void;
-  /** Waits for a free connection. */
-  acquire(): Promise<HeldConnection>;
+  /**
+   * Waits for a free connection. What is done `isAside` (an export) takes none of the few over which a
+   * server driver sends the work of jobs.
+   */
+  acquire(isAside?: boolean): Promise<HeldConnection>;
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   /** Sends hints, each with its channel, to those who listen, in other processes as well. */

@@ -37,6 +37,17 @@ test('who stays for long takes no place from others', async () => {
   expect(entered).toHaveLength(1);
 });
 
+test('who comes aside neither waits for a place nor takes one', async () => {
+  const limit = new PatientLimit(10);
+  await limit.enter(true);
+  await limit.enter(true);
+  const entered: string[] = [];
+  for (const name of ['a', 'b', 'c']) void enter(limit, entered, name);
+  await limit.enter(true);
+  await Promise.resolve();
+  expect(entered).toEqual(['a', 'b']);
+});
+
 test('where callers come and go and one waits long all the same, a place is added and stays', async () => {
   const limit = new PatientLimit(3);
   const stay = async (): Promise<void> => {

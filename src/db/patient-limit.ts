@@ -32,10 +32,11 @@ export class PatientLimit {
 
   /**
    * Resolves when the caller may take a connection, with what gives its place back; with `most` in use
-   * the pool makes it wait.
+   * the pool makes it wait. One who comes `isAside` is let in at once and counts from the start as one
+   * who holds a connection for long.
    */
-  async enter(): Promise<() => void> {
-    const place = this.#isFree() ? this.#hold() : await this.#wait();
+  async enter(isAside = false): Promise<() => void> {
+    const place = isAside || this.#isFree() ? this.#hold(isAside) : await this.#wait();
     return () => this.#leave(place);
   }
 
@@ -66,8 +67,8 @@ export class PatientLimit {
     return brief.length < this.#limit;
   }
 
-  #hold(): Place {
-    const place = { since: elapsedMs() };
+  #hold(isAside = false): Place {
+    const place = { since: isAside ? Number.NEGATIVE_INFINITY : elapsedMs() };
     this.#places.add(place);
     return place;
   }

@@ -61,9 +61,9 @@ export class ServerDriver implements Driver {
 
   ready(): void {} // a server's backups are its owner's matter
 
-  async acquire(): Promise<HeldConnection> {
+  async acquire(isAside = false): Promise<HeldConnection> {
     this.#refuseWhenClosed();
-    const leave = await this.#limit.enter();
+    const leave = await this.#limit.enter(isAside);
     try {
       const client = await this.#pool.connect();
       return {

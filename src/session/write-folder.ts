@@ -113,7 +113,7 @@ async function exportAlone(
 ): Promise<RunResult> {
   const workers = await countWorkersOf(database, sessionId);
   if (database.driver.kind === 'server') {
-    return database.asTenant(tenantId, async (tx) => {
+    return database.aside(tenantId, async (tx) => {
       await tx.query(
         `select pg_advisory_xact_lock(hashtextextended('folder/' || project_id, 0))
          from sessions where id = $1`,
