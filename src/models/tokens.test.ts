@@ -1,3 +1,4 @@
+import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, test } from 'vitest';
 import { createTokenCounter, loadTokenCounter } from './tokens.ts';
 
@@ -41,6 +42,60 @@ describe('token counting', () => {
     expect(tokenised).toBeGreaterThan(0);
     expect(counter.count('openai/m', text)).toBe(first);
     expect(counted.length).toBe(tokenised);
+  });
+
+  test('a paragraph that stood in another text is not tokenised again', () => {
+    const { counter, counted } = recording();
+    const [first, second, third] = ['a', 'b', 'c'].map((name) => `${name}: ${text}\n`);
+    counter.count('openai/m', `${first}${second}`);
+    counted.length = 0;
+    expect(counter.count('openai/m', `${second}${third}${second}`)).toBeGreaterThan(0);
+    expect(counted).toEqual([third]);
+  });
+
+  test('the counts of paragraphs add up to that of the whole text', async () => {
+    const counter = await loadTokenCounter();
+    const around = text.slice(0, 300);
+    const whole = (joined: string): number => countTokens(joined, { disallowedSpecial: new Set() });
+    const ends = [
+      'word',
+      'word.',
+      '```',
+      '  ',
+      '\t',
+      '/',
+      '\r',
+      '12345',
+      '漢字',
+      '😀',
+      "it's",
+      '\u00a0',
+    ];
+    const breaks = ['\n\n', '\r\n\r\n', '\n\n\n', ' \n\n', '\n \n\n', '\n\n '];
+    const beginnings = [
+      'Next',
+      ' next',
+      '# Head',
+      '/path',
+      '//',
+      '"quoted"',
+      '1.',
+      '漢',
+      '😀',
+      '\t-',
+      '\u00a0x',
+      '\u2028',
+    ];
+    for (const end of ends) {
+      for (const gap of breaks) {
+        for (const beginning of beginnings) {
+          const joined = `${around}${end}${gap}${beginning} ${around}`;
+          expect(counter.countPlain(joined), JSON.stringify([end, gap, beginning])).toBe(
+            whole(joined),
+          );
+        }
+      }
+    }
   });
 });
 

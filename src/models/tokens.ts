@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parseModelId } from './model-id.ts';
 import type { ModelRequest } from './types.ts';
 
@@ -25,6 +25,10 @@ const OLDER_SAFETY = 1.1;
 const OTHER_SAFETY = 1.2;
 const FRAME_TOKENS = 4;
 const MOST_CACHED = 20_000;
+/** A longer paragraph is known by its digest instead of its text. */
+const LONGEST_KEY = 1_000;
+/** What a paragraph may begin with so that no token reaches into it from the one before. */
+const BEGINNING = /[^\s/]/;
 
 /** Longer runs of one kind of character go in slices: the merge is quadratic in a run's length. */
 const SLICE = 256;
@@ -44,9 +48,10 @@ export function loadTokenCounter(): Promise<TokenCounter> {
   return loading;
 }
 
-/** Counts with the given tokenizer, each text once. */
+/** Counts with the given tokenizer, each text and each paragraph of one once. */
 export function createTokenCounter(tokenise: (text: string) => number): TokenCounter {
-  const cache = new Map<string, number>();
+  const texts = new Map<string, number>();
+  const paragraphs = new Map<string, number>();
   let tokenised = 0;
 
   function countPlain(text: string): number {
@@ -55,17 +60,30 @@ export function createTokenCounter(tokenise: (text: string) => number): TokenCou
   }
 
   function countCached(text: string): number {
-    if (text.length < SLICE) return countPlain(text);
-    const digest = createHash('sha256').update(text).digest('base64');
-    const known = cache.get(digest);
+    if (text.length < SLICE) return countParagraph(text);
+    const digest = hash('sha256', text, 'base64');
+    const known = texts.get(digest);
     if (known !== undefined) {
-      cache.delete(digest);
-      cache.set(digest, known);
+      texts.delete(digest);
+      texts.set(digest, known);
       return known;
     }
-    const count = countSliced(text, countPlain);
-    if (cache.size >= MOST_CACHED) cache.delete(cache.keys().next().value!);
-    cache.set(digest, count);
+    let count = 0;
+    for (let from = 0, to = 0; from < text.length; from = to) {
+      to = endOfParagraph(text, from);
+      count += countParagraph(text.slice(from, to));
+    }
+    keep(texts, digest, count);
+    return count;
+  }
+
+  function countParagraph(text: string): number {
+    const isShort = text.length <= LONGEST_KEY;
+    const key = isShort ? text : hash('sha256', text, 'base64');
+    const known = paragraphs.get(key);
+    if (known !== undefined) return known;
+    const count = text.length < SLICE ? countPlain(text) : countSliced(text, countPlain);
+    keep(paragraphs, isShort ? copyOf(text) : key, count);
     return count;
   }
 
@@ -96,6 +114,25 @@ export function countPlainly(
   const texts = [system, ...messages.map(({ content }) => content)];
   const shape = schema && !continues ? counter.countPlain(JSON.stringify(schema.schema)) : 0;
   return texts.reduce((sum, text) => sum + counter.countPlain(text) + FRAME_TOKENS, shape);
+}
+
+/**
+ * Where the paragraph ends that begins at `from`. The tokenizer splits every text behind its line
+ * breaks before it merges, so that the counts of paragraphs add up to the count of the whole.
+ */
+function endOfParagraph(text: string, from: number): number {
+  for (let at = text.indexOf('\n\n', from); at >= 0; at = text.indexOf('\n\n', at + 1)) {
+    if (BEGINNING.test(text.charAt(at + 2))) return at + 2;
+  }
+  return text.length;
+}
+
+/** A part of a text would keep the whole in memory. */
+const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
+function keep(counts: Map<string, number>, key: string, count: number): void {
+  if (counts.size >= MOST_CACHED) counts.delete(counts.keys().next().value!);
+  counts.set(key, count);
 }
 
 function countSliced(text: string, countPlain: (text: string) => number): number {
