@@ -5,6 +5,8 @@ import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
 import { prepareBatch } from './prepared-batch.ts';
+import { requireRow } from './require-row.ts';
+import { TenantReads } from './tenant-reads.ts';
 import { TransactionGroup } from './transaction-group.ts';
 
 /**
@@ -21,6 +23,9 @@ export type DatabaseOptions = {
   /** Overrides the SQL clock (`app_now()`), for tests. */
   readonly clock?: () => Date;
 };
+
+/** A group of this many answers takes PGlite's only connection for about a tenth of a second. */
+const MOST_TOGETHER = 8;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -162,9 +167,7 @@ export class AnyTransaction {
     values?: readonly unknown[],
     name?: string,
   ): Promise<Row> {
-    const [row] = await this.query<Row>(text, values, name);
-    if (!row) throw misuse('A statement that always gives a row gave none.', new Error(text));
-    return row;
+    return requireRow(await this.query<Row>(text, values, name), text);
   }
 
   /** Lets no further statement through; returns the first failure of one, if any. */
@@ -186,6 +189,9 @@ export class Transaction extends AnyTransaction {
     this.tenantId = tenantId;
   }
 }
+
+/** What asks for the rows of one tenant: a transaction, or reads that need none of their own. */
+export type TenantQueries = Pick<Transaction, 'tenantId' | 'query' | 'queryOne'>;
 
 /** A statement that is not sent yet. */
 type WaitingStatement = {
@@ -211,6 +217,7 @@ export class Database {
   trace: Trace | undefined;
   readonly #clock: (() => Date) | undefined;
   readonly #groups = new Map<string, TransactionGroup>();
+  readonly #reads = new Map<string, TenantReads>();
 
   constructor(driver: Driver, options: DatabaseOptions = {}) {
     this.driver = driver;
@@ -238,13 +245,20 @@ export class Database {
     );
   }
 
+  /** Reads of a tenant that need no transaction of their own. */
+  readsOf(tenantId: string): TenantReads {
+    const known = this.#reads.get(tenantId) ?? new TenantReads(this, tenantId);
+    this.#reads.set(tenantId, known);
+    return known;
+  }
+
   /**
    * Runs the last statements of a transaction (see `finish`) together with those of the same tenant and
    * group that wait at this moment, as one. What a group is must lock its rows in one order.
    */
   together<T>(tenantId: string, group: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const key = `${tenantId}/${group}`;
-    const known = this.#groups.get(key) ?? new TransactionGroup(this, tenantId);
+    const known = this.#groups.get(key) ?? new TransactionGroup(this, tenantId, MOST_TOGETHER);
     this.#groups.set(key, known);
     return known.add(work).finally(() => {
       if (known.isIdle) this.#groups.delete(key);

@@ -11,9 +11,6 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** A group of this many answers takes PGlite's only connection for about a tenth of a second. */
-const MOST = 8;
-
 /**
  * Transactions that would only wait for each other: those of one session lock the same wallet and the
  * same stage. One is sent at a time; all that were given meanwhile go together as the next, with one
@@ -22,12 +19,14 @@ const MOST = 8;
 export class TransactionGroup {
   readonly #database: Database;
   readonly #tenantId: string;
+  readonly #most: number;
   readonly #waiting: Waiting[] = [];
   #isSending = false;
 
-  constructor(database: Database, tenantId: string) {
+  constructor(database: Database, tenantId: string, most: number) {
     this.#database = database;
     this.#tenantId = tenantId;
+    this.#most = most;
   }
 
   /** Whether nothing waits or is under way. */
@@ -47,21 +46,25 @@ export class TransactionGroup {
     this.#isSending = true;
     // Jobs that got their answers in one turn come together.
     await nextTurn();
-    while (this.#waiting.length > 0) await this.#run(this.#waiting.splice(0, MOST));
+    while (this.#waiting.length > 0) await this.#run();
     this.#isSending = false;
   }
 
-  async #run(group: readonly Waiting[]): Promise<void> {
-    const [first] = group;
-    if (first && group.length === 1) return this.#runAlone(first);
+  async #run(): Promise<void> {
+    let group: Waiting[] = [];
     try {
-      const results = await this.#transact((tx) => Promise.all(group.map(({ work }) => work(tx))));
+      const results = await this.#transact((tx) => {
+        // Not before there is a connection: more may have come while it was waited for.
+        group = this.#waiting.splice(0, this.#most);
+        return Promise.all(group.map(({ work }) => work(tx)));
+      });
       for (const [at, { resolve }] of group.entries()) resolve(results[at]);
     } catch (thrown) {
+      if (group.length === 0) group = this.#waiting.splice(0, this.#most);
       // Whether it was saved is not known: each must look for itself.
       const isUnknown = toDialecticError(thrown).details['outcome'] === 'unknown';
       for (const one of group) {
-        if (isUnknown) one.reject(thrown);
+        if (isUnknown || group.length === 1) one.reject(thrown);
         else await this.#runAlone(one);
       }
     }

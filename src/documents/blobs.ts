@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 
 /** The hash under which a text is stored. */
@@ -34,7 +34,7 @@ export async function saveBlobs(tx: Transaction, bodies: readonly string[]): Pro
   return digests;
 }
 
-export async function readBlob(tx: Transaction, digest: string): Promise<string> {
+export async function readBlob(tx: TenantQueries, digest: string): Promise<string> {
   const [row] = await tx.query<{ body: string }>('select body from blobs where hash = $1', [
     digest,
   ]);

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { settleContribution } from '../planning/anchor.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
@@ -53,7 +53,7 @@ type NewDocument = {
 
 /** The version that the next document of a place will be. */
 export async function readNextVersion(
-  tx: Transaction,
+  tx: TenantQueries,
   sessionId: string,
   identity: string,
 ): Promise<number> {
@@ -129,7 +129,7 @@ type DocumentRow = {
 };
 
 /** The current version of everything that the steps of a session can be given. */
-export async function readSources(tx: Transaction, sessionId: string): Promise<SourceDocument[]> {
+export async function readSources(tx: TenantQueries, sessionId: string): Promise<SourceDocument[]> {
   const rows = await tx.query<DocumentRow>(
     `select id, identity, kind, stage_key, document_key, iteration, lane_id, contribution_id,
        source_group, relationships, null::jsonb as addressee, missing

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, TenantQueries } from '../db/database.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import { elapsedMs, every } from '../platform/clock.ts';
@@ -109,7 +109,10 @@ export type AbandonedCall = {
 };
 
 /** Finds a call of this job that was sent by a process that died since. */
-export async function findAbandoned(tx: Transaction, job: Job): Promise<AbandonedCall | undefined> {
+export async function findAbandoned(
+  tx: TenantQueries,
+  job: Job,
+): Promise<AbandonedCall | undefined> {
   const [row] = await tx.query<AbandonedCall>(
     `select c.id as "callId", h.price, coalesce((
        select string_agg(p.body, '' order by p.seq) from call_pieces p

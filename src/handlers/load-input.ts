@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Database, TenantQueries } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { isShownRendered, showSections } from '../generation/document-text.ts';
@@ -35,7 +35,7 @@ export type InputDocuments = ReadonlyMap<string, Row>;
 
 /** Reads all of a job's documents with their texts at once. */
 export async function readInputDocuments(
-  tx: Transaction,
+  tx: TenantQueries,
   { inputs }: Pick<PlannedJob, 'inputs'>,
 ): Promise<InputDocuments> {
   const rows = await tx.query<Row>(
@@ -61,7 +61,8 @@ type LoadedInput = Omit<JobInput, 'name' | 'type' | 'label' | 'place'> & Lineage
 
 /** Loads one input: a document, what a person said, or a resource of the project. */
 export async function loadInput(
-  tx: Transaction,
+  database: Database,
+  reads: TenantQueries,
   session: SessionView,
   laneId: string,
   id: string,
@@ -69,8 +70,8 @@ export async function loadInput(
   documents: InputDocuments,
 ): Promise<LoadedInput> {
   const { process } = session;
-  if (type === 'feedback') return loadFeedback(tx, process, id);
-  if (type === 'project_resource') return loadResource(tx, id);
+  if (type === 'feedback') return loadFeedback(reads, process, id);
+  if (type === 'project_resource') return loadResource(reads, id);
   const row = documents.get(id);
   if (!row) throw new DialecticError('not_found', `There is no document ${id}.`);
   const at = process.stages.findIndex((one) => one.key === row.stage_key);
@@ -84,10 +85,11 @@ export async function loadInput(
   const contract = requireContract(stage, step);
   const content = stripFields(contract, row.content);
   const body = isShownRendered(step, type)
-    ? (row.body ?? (await readBody(tx, process, stage, step, row)))
+    ? (row.body ??
+      (await database.asTenant(reads.tenantId, (tx) => readBody(tx, process, stage, step, row))))
     : showSections(type, requireRecord(content));
   const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row.inputs) : [];
-  const ownLabel = await findOwnLabel(tx, laneId, rivals);
+  const ownLabel = await findOwnLabel(reads, laneId, rivals);
   // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
   const text = ownLabel ? `(In this document ${ownLabel} is your plan.)\n\n${body}` : body;
   const writer = session.lanes.find(({ id: lane }) => lane === row.lane_id)?.model ?? '';
@@ -98,7 +100,7 @@ export async function loadInput(
 }
 
 async function findOwnLabel(
-  tx: Transaction,
+  tx: TenantQueries,
   laneId: string,
   rivals: readonly string[],
 ): Promise<string | undefined> {
@@ -117,7 +119,7 @@ type FeedbackRow = {
   body: string;
 };
 
-async function loadFeedback(tx: Transaction, process: Process, id: string): Promise<LoadedInput> {
+async function loadFeedback(tx: TenantQueries, process: Process, id: string): Promise<LoadedInput> {
   const { stage_key, document_key, question, body } = await tx.queryOne<FeedbackRow>(
     `select f.stage_key, d.document_key, f.question, f.body from feedback f
      left join documents d on d.tenant_id = f.tenant_id and d.id = f.document_id
@@ -137,7 +139,7 @@ async function loadFeedback(tx: Transaction, process: Process, id: string): Prom
   };
 }
 
-async function loadResource(tx: Transaction, id: string): Promise<LoadedInput> {
+async function loadResource(tx: TenantQueries, id: string): Promise<LoadedInput> {
   const { kind, name, blob_hash } = await tx.queryOne<{
     kind: string;
     name: string;

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Database, TenantQueries } from '../db/database.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
@@ -11,7 +11,8 @@ import { type InputDocuments, type Lineage, loadInput } from './load-input.ts';
 
 /** Loads a job's inputs by the ids that were fixed when it was planned. */
 export async function loadInputs(
-  tx: Transaction,
+  database: Database,
+  reads: TenantQueries,
   session: SessionView,
   planned: PlannedJob,
   documents: InputDocuments,
@@ -33,7 +34,7 @@ export async function loadInputs(
     for (const [index, id] of ids.entries()) {
       const letter = ids.length > 1 ? optionLabel(index) : letters.get(id);
       const mark = letter ? ` ${letter}` : '';
-      const one = await loadInput(tx, session, planned.laneId, id, type, documents);
+      const one = await loadInput(database, reads, session, planned.laneId, id, type, documents);
       // Rivals stand in the order of their labels, not of their lanes.
       const dealt = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? dealt : one.order;

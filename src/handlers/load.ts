@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, TenantQueries } from '../db/database.ts';
 import { readNextVersion } from '../documents/documents.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import {
@@ -27,7 +27,7 @@ import { readInputDocuments } from './load-input.ts';
 import { loadInputs } from './load-inputs.ts';
 import { resolveAwaited } from './resolve-awaited.ts';
 
-/** All that an EXECUTE job starts from, read in one transaction. */
+/** All that an EXECUTE job starts from. */
 export type Loaded = Assembly & {
   readonly session: SessionView;
   readonly sources: SourceSet;
@@ -42,57 +42,57 @@ export type Loaded = Assembly & {
 };
 
 /** Reads a chain's texts, its inputs and what its next request is made of. */
-export const load = (database: Database, job: Job): Promise<Loaded> =>
-  database.asTenant(job.tenantId, async (tx) => {
-    const payload = job.payload as unknown as ExecutePayload;
-    const { awaits } = payload;
-    const planned = awaits
-      ? await resolveAwaited(tx, job.sessionId, { planned: payload.planned, awaits })
-      : payload.planned;
-    // Given before any of them is awaited, the statements take one round trip.
-    const [session, facts, sources, originId, chunks, seedPrompt, documents, version, abandoned] =
-      await Promise.all([
-        readSession(tx, job.sessionId),
-        readFactRows(tx, job.sessionId),
-        sourceCache.read(tx, job.sessionId),
-        readOrigin(tx, planned),
-        readChunks(tx, job),
-        readSeedPrompt(tx, job, planned),
-        readInputDocuments(tx, planned),
-        readNextVersion(tx, job.sessionId, planned.identity),
-        findAbandoned(tx, job),
-      ]);
-    const inputs = await loadInputs(tx, session, planned, documents);
-    const stage = stageOf(session.process, planned.stage);
-    const step = stepOf(stage, planned.step);
-    const lane = laneOf(session, planned.laneId);
-    const origin = session.lanes.find(({ id }) => id === originId) ?? lane;
-    const standing = findStanding(job.id, payload, chunks);
-    const writer = standing.rerun?.lanes.at(-1) ?? planned.laneId;
-    return {
-      session,
-      stage,
-      step,
-      planned,
-      facts: toFacts(session, facts),
-      seedPrompt,
-      inputs,
-      sources,
-      // Another participant's, where its own could not mend the citations.
-      model: laneOf(session, writer).model,
-      turn: nextTurn(standing),
-      subject: nameSubject(session, planned, [lane, origin], chunks),
-      sourceModel: origin.model,
-      standing,
-      chunks,
-      version,
-      abandoned,
-    };
-  });
+export async function load(database: Database, job: Job): Promise<Loaded> {
+  const reads = database.readsOf(job.tenantId);
+  const payload = job.payload as unknown as ExecutePayload;
+  const { awaits } = payload;
+  const planned = awaits
+    ? await resolveAwaited(reads, job.sessionId, { planned: payload.planned, awaits })
+    : payload.planned;
+  // Given before any of them is awaited, the statements take one round trip.
+  const [session, facts, sources, originId, chunks, seedPrompt, documents, version, abandoned] =
+    await Promise.all([
+      readSession(reads, job.sessionId),
+      readFactRows(reads, job.sessionId),
+      sourceCache.read(reads, job.sessionId),
+      readOrigin(reads, planned),
+      readChunks(reads, job),
+      readSeedPrompt(reads, job, planned),
+      readInputDocuments(reads, planned),
+      readNextVersion(reads, job.sessionId, planned.identity),
+      findAbandoned(reads, job),
+    ]);
+  const inputs = await loadInputs(database, reads, session, planned, documents);
+  const stage = stageOf(session.process, planned.stage);
+  const step = stepOf(stage, planned.step);
+  const lane = laneOf(session, planned.laneId);
+  const origin = session.lanes.find(({ id }) => id === originId) ?? lane;
+  const standing = findStanding(job.id, payload, chunks);
+  const writer = standing.rerun?.lanes.at(-1) ?? planned.laneId;
+  return {
+    session,
+    stage,
+    step,
+    planned,
+    facts: toFacts(session, facts),
+    seedPrompt,
+    inputs,
+    sources,
+    // Another participant's, where its own could not mend the citations.
+    model: laneOf(session, writer).model,
+    turn: nextTurn(standing),
+    subject: nameSubject(session, planned, [lane, origin], chunks),
+    sourceModel: origin.model,
+    standing,
+    chunks,
+    version,
+    abandoned,
+  };
+}
 
 /** The lane that began the lineage: for a critique the participant whose proposal it is about. */
 async function readOrigin(
-  tx: Transaction,
+  tx: TenantQueries,
   { sourceGroup }: PlannedJob,
 ): Promise<string | null | undefined> {
   const [row] = await tx.query<{ lane_id: string | null }>(
@@ -122,7 +122,7 @@ function nameSubject(
   };
 }
 
-async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
+async function readChunks(tx: TenantQueries, { chainId }: Job): Promise<Chunk[]> {
   return tx.query<Chunk>(
     `select c.id, c.job_id as "jobId", c.ordinal, c.finish_reason as "finishReason",
        b.body as text
@@ -134,7 +134,7 @@ async function readChunks(tx: Transaction, { chainId }: Job): Promise<Chunk[]> {
   );
 }
 
-async function readSeedPrompt(tx: Transaction, job: Job, planned: PlannedJob): Promise<string> {
+async function readSeedPrompt(tx: TenantQueries, job: Job, planned: PlannedJob): Promise<string> {
   const { body } = await tx.queryOne<{ body: string }>(
     `select b.body from documents d
      join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash

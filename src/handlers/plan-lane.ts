@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, TenantQueries } from '../db/database.ts';
 import { readSources } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { ExecutePayload } from '../generation/chain.ts';
@@ -24,21 +24,19 @@ import { providerKey } from './provider-limits.ts';
 /** The PLAN job of a lane plans the steps that can run now; it waits for other lanes if it must. */
 export async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stageRunId, laneId } = placeOf(job);
-  const view = await database.asTenant(job.tenantId, async (tx) => {
-    const [session, standing, documents] = await Promise.all([
-      readSession(tx, job.sessionId),
-      readStanding(tx, stageRunId),
-      readSources(tx, job.sessionId),
-    ]);
-    const lanes = readStageLanes(tx, session);
-    const [stageLanes, labelSeed, losses] = await Promise.all([
-      lanes,
-      readLabelSeed(tx, session),
-      readLosses(tx, session, lanes),
-    ]);
-    return { session, standing, stageLanes, ...losses, documents, labelSeed };
-  });
-  const { session, standing, stageLanes } = view;
+  const reads = database.readsOf(job.tenantId);
+  const [session, standing, documents] = await Promise.all([
+    readSession(reads, job.sessionId),
+    readStanding(reads, stageRunId),
+    readSources(reads, job.sessionId),
+  ]);
+  const lanes = readStageLanes(reads, session);
+  const [stageLanes, labelSeed, losses] = await Promise.all([
+    lanes,
+    readLabelSeed(reads, session),
+    readLosses(reads, session, lanes),
+  ]);
+  const view = { session, stageLanes, ...losses, documents, labelSeed };
   const { stage: stageKey } = readStagePayload(job);
   const request = {
     process: session.process,
@@ -81,7 +79,7 @@ type LaneView = {
 };
 
 /** The brief's hash: labels on ballots are the same in every run of one brief. */
-async function readLabelSeed(tx: Transaction, session: SessionView): Promise<string> {
+async function readLabelSeed(tx: TenantQueries, session: SessionView): Promise<string> {
   const { seed } = await tx.queryOne<{ seed: string }>(
     'select brief_hash as seed from projects where id = $1',
     [session.projectId],

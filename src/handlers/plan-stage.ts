@@ -12,15 +12,16 @@ import { countNoun } from '../text/count-noun.ts';
 /** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stage } = readStagePayload(job);
-  const { session, roots, losses, excused } = await database.asTenant(job.tenantId, async (tx) => {
-    const session = await readSession(tx, job.sessionId);
-    const roots = await tx.query<{ lane_id: string; status: string }>(
+  const reads = database.readsOf(job.tenantId);
+  const [session, roots] = await Promise.all([
+    readSession(reads, job.sessionId),
+    reads.query<{ lane_id: string; status: string }>(
       'select lane_id, status from jobs where parent_job_id = $1 and counts',
       [job.id],
-    );
-    const stageLanes = await readStageLanes(tx, session);
-    return { session, roots, ...(await readLosses(tx, session, stageLanes)) };
-  });
+      'read-lane-roots',
+    ),
+  ]);
+  const { losses, excused } = await readLosses(reads, session, readStageLanes(reads, session));
   if (roots.length === 0) {
     return commit({ children: planLaneRoots(session, stage), next: { waitFor: 'children' } });
   }

@@ -1,10 +1,10 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries } from '../db/database.ts';
 import type { ExecutePayload } from '../generation/chain.ts';
 import type { PlannedJob } from '../planning/types.ts';
 
 /** The plan of a job, with the document that its prerequisite made in the place of its stand-in. */
 export async function resolveAwaited(
-  tx: Transaction,
+  tx: TenantQueries,
   sessionId: string,
   { planned, awaits }: Required<Pick<ExecutePayload, 'planned' | 'awaits'>>,
 ): Promise<PlannedJob> {

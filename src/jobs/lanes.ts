@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 
@@ -39,7 +39,7 @@ export type StageStanding = {
   readonly steps: ReadonlyMap<string, ReadonlyMap<string, StepState>>;
 };
 
-export async function readStanding(tx: Transaction, stageRunId: string): Promise<StageStanding> {
+export async function readStanding(tx: TenantQueries, stageRunId: string): Promise<StageStanding> {
   const current = tx.query<{ version: number }>(
     'select version from stage_runs where id = $1',
     [stageRunId],

@@ -60,7 +60,8 @@ export type EndedJob = {
  * leases, so for that long nothing is taken over.
  */
 const TRUST_AFTER_MS = 3_000;
-const HINT_EVERY_MS = 20;
+/** A hint costs its receivers as much as its sender; a person who watches sees no difference. */
+const HINT_EVERY_MS = 50;
 /** What the end of a job without effects sets free this worker looks for itself. */
 const HINT_OF_ENDS_AFTER_MS = 100;
 /** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries } from '../db/database.ts';
 import { readStanding } from '../jobs/lanes.ts';
 import type { JobError } from '../jobs/types.ts';
 import { excuseLanes, type LostLane } from '../planning/excuse-lanes.ts';
@@ -35,7 +35,7 @@ const CONSEQUENCES = ['child_failed', 'quorum_missed'];
 
 /** Reads what failed in the current pass and was borne, by a policy or by the run's own leave. */
 export async function readLosses(
-  tx: Transaction,
+  tx: TenantQueries,
   session: SessionView,
   lanesByStage: StageLanes | Promise<StageLanes>,
 ): Promise<Losses> {
@@ -160,7 +160,7 @@ function toLoss(
 }
 
 /** Roots and EXECUTE jobs of the pass that ended without success, in the order of planning. */
-function readFailedJobs(tx: Transaction, session: SessionView): Promise<FailedJob[]> {
+function readFailedJobs(tx: TenantQueries, session: SessionView): Promise<FailedJob[]> {
   return tx.query<FailedJob>(
     `select r.stage_key, j.stage_run_id, j.lane_id, j.step_key, j.status, j.error,
        p.status as parent_status, j.document_key, j.source_group

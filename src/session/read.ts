@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
@@ -58,7 +58,7 @@ type SessionRow = {
   folder: string | null;
 };
 
-export async function readSession(tx: Transaction, id: string): Promise<SessionView> {
+export async function readSession(tx: TenantQueries, id: string): Promise<SessionView> {
   const found = tx.query<SessionRow>(
     `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
        writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash, folder
@@ -121,7 +121,7 @@ export type FactRows = {
 };
 
 /** Reads them by the session's id alone, so that they come with the session in one round trip. */
-export async function readFactRows(tx: Transaction, sessionId: string): Promise<FactRows> {
+export async function readFactRows(tx: TenantQueries, sessionId: string): Promise<FactRows> {
   const [project, resources] = await Promise.all([
     tx.queryOne<FactRows['project']>(
       `select p.name, p.domain, b.body as brief, p.overlay from sessions s

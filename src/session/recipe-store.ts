@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
@@ -27,7 +27,7 @@ export async function saveRecipe(tx: Transaction, process: Process): Promise<str
 }
 
 /** Puts a stored version together again. */
-export async function loadRecipe(tx: Transaction, hash: string): Promise<Process> {
+export async function loadRecipe(tx: TenantQueries, hash: string): Promise<Process> {
   const place = `${tx.tenantId}/${hash}`;
   const found = known.get(place);
   if (found) return found;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { saveBlob } from '../documents/blobs.ts';
 import type { ChildJob } from '../jobs/context.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
@@ -71,7 +71,7 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
 
 /** The lanes that take part in each stage of the pass, whether or not they came through. */
 export async function readStageLanes(
-  tx: Transaction,
+  tx: TenantQueries,
   session: SessionView,
 ): Promise<Record<string, readonly string[]>> {
   // By the index of lane roots: the session has many more jobs than that.

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/database.ts';
 import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs } from '../platform/clock.ts';
@@ -41,7 +41,7 @@ const WITH_TEXTS = `select s.key, s.title, s.about, s.degraded, s.alias_of,
   from sources s`;
 
 /** The sources of a project with their texts. */
-export async function readProjectSources(tx: Transaction, projectId: string): Promise<SourceSet> {
+export async function readProjectSources(tx: TenantQueries, projectId: string): Promise<SourceSet> {
   const rows = await tx.query<Row>(`${WITH_TEXTS} where s.project_id = $1 order by s.ordinal`, [
     projectId,
   ]);

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { TenantQueries } from '../db/database.ts';
 import { monitor, type PerformanceMonitor } from '../platform/performance-monitor.ts';
 import { adapter, type SettingsAdapter } from './adapt-settings.ts';
 import { readProjectSources } from './project-sources.ts';
@@ -32,7 +32,7 @@ export class SourceCache {
   }
 
   /** The sources of a session's project; they are shared, and nobody may change them. */
-  async read(tx: Transaction, sessionId: string): Promise<SourceSet> {
+  async read(tx: TenantQueries, sessionId: string): Promise<SourceSet> {
     // Each update of a row gives it a later xmin, so that the sum grows with every change.
     const [row] = await tx.query<VersionRow>(
       `select p.project_id, count(s.ordinal) || '/' || coalesce(sum(s.xmin::text::bigint), 0)
