@@ -75,7 +75,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What the network said in words that help; undefined where it said nothing known. */
 function reasonFor(code = ''): string | undefined {
   if (Object.hasOwn(REASONS, code)) return REASONS[code];
-  if (code.startsWith('ERR_SSL_')) return 'it does not speak TLS there; try http:// for https://';
+  if (/^(EPROTO|ERR_SSL_)/.test(code))
+    return 'it does not speak TLS there; try http:// for https://';
   const isCertificate = /CERT|SIGNATURE|ISSUER/.test(code);
   return isCertificate
     ? `its certificate is not trusted (${code}); name its authority with NODE_EXTRA_CA_CERTS=FILE`

@@ -6,7 +6,8 @@ import { cleanText } from '../text/clean-text.ts';
 import type { HideSecrets } from './hide-secrets.ts';
 
 const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;
-const INSECURE = /^(ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY))/;
+const INSECURE =
+  /^(EPROTO|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY))/;
 const TOO_LONG =
   /context.{0,12}(length|window|limit)|max\w{0,20} context|prompt is too long|too many (input )?tokens/i;
 const NO_CREDIT =
