@@ -16,6 +16,7 @@ import type { SessionView } from '../session/read.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { toWords } from '../text/markdown-blocks.ts';
+import { Memo, onceFor, onceForPair } from '../text/memo.ts';
 import type { JobInput } from './job-input.ts';
 import { isRecord } from './json-reader.ts';
 import { packSources, type SourceLevels } from './pack-sources.ts';
@@ -53,10 +54,8 @@ export type Assembly = {
  * comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
-  const { session, stage, step, planned, turn, model, subject, facts } = assembly;
+  const { session, planned, turn, model, subject, facts } = assembly;
   const { sources, shortSources = new Map<string, string>(), sourceLevels } = assembly;
-  const contract = requireContract(stage, step);
-  const name = `${planned.stage}__${planned.documentKey}`;
   const asData = dataWriter(assembly.sources);
   const { stable, setting } = splitSeedPrompt(assembly, asData);
   const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
@@ -70,7 +69,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     model,
     system: [systemInstruction(facts), ...common].join('\n\n'),
     messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
-    schema: { name, schema: { ...shapeOf(assembly, contract), title: name } },
+    schema: schemaOf(assembly),
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
     cacheKey: session.id,
@@ -78,9 +77,20 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   };
 }
 
-function shapeOf({ turn, isSchemaBare = false }: Assembly, contract: ContractNode): ContractNode {
-  const shape = onlySections(schemaForModel(contract), turn);
-  return isSchemaBare ? withoutWords(shape) : shape;
+type AskedSchema = NonNullable<ModelRequest['schema']>;
+
+/** The schema of a whole document: the same object each time, by which its text is known. */
+const wholeSchema = onceForPair((stage: Stage, step: Step): AskedSchema => {
+  const name = `${stage.key}__${step.output.documentKey}`;
+  return { name, schema: { ...schemaForModel(requireContract(stage, step)), title: name } };
+});
+
+function schemaOf({ stage, step, turn, isSchemaBare = false }: Assembly): AskedSchema {
+  const whole = wholeSchema(stage, step);
+  if (!isSchemaBare && sectionsOf(turn?.only ?? []).length === 0) return whole;
+  const shape = onlySections(schemaForModel(requireContract(stage, step)), turn);
+  const { name } = whole;
+  return { name, schema: { ...(isSchemaBare ? withoutWords(shape) : shape), title: name } };
 }
 
 /** A schema without titles and descriptions. */
@@ -139,7 +149,7 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
       close: '</resource>',
     })),
   ];
-  const marked = renderSeedPrompt(session.process, stage, {
+  const marked = renderMarked(session.process, stage, {
     ...facts,
     userRequest: markOf(0),
     resources: Object.fromEntries(kinds.map(([kind], index) => [kind, markOf(index + 1)])),
@@ -153,6 +163,17 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
   const setting = isWhole ? fillMarks(marked, given, pointTo) : seedPrompt;
   return { stable: blocks.join('\n\n'), setting: setting.trim() };
 }
+
+/** Seed prompts with marks; those of a stage differ by what is said of the project. */
+const MOST_MARKED = 20;
+const markedPrompts = onceForPair(
+  (_process: Process, _stage: Stage) => new Memo<string>(MOST_MARKED),
+);
+
+const renderMarked = (process: Process, stage: Stage, facts: PromptFacts): string =>
+  markedPrompts(process, stage).get(JSON.stringify(facts), () =>
+    renderSeedPrompt(process, stage, facts),
+  );
 
 const pointTo = ({ open }: { readonly open: string }): string =>
   `(It stands above, in ${open.replace('<', '`').replace('>', '`')}.)`;
@@ -175,7 +196,7 @@ const BLOCK_OR_SOURCE = /<(?=\/?(?:document|user_request|resource|sources?|feedb
 /** HTML has an element of the same name: it stays as it is where no prompt holds sources. */
 const dataWriter = (sources: SourceSet | undefined): DataWriter => {
   const pattern = sources && sources.size > 0 ? BLOCK_OR_SOURCE : BLOCK;
-  return (text) => text.replace(pattern, '\u2039');
+  return (text) => (text.includes('<') ? text.replace(pattern, '\u2039') : text);
 };
 
 const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
@@ -286,10 +307,8 @@ function speakOfFeedback(pieces: readonly PromptInput[]): string {
  * providers reuse.
  */
 function splitPrompt({ session, stage, step }: Assembly, prompt: string) {
-  const find = (files: Readonly<Record<string, string>>): [string, string][] =>
-    Object.entries(files)
-      .map(([file, text]): [string, string] => [file, text.trim()])
-      .filter(([file, text]) => file !== step.prompt && isShareable(text) && prompt.includes(text));
+  const find = (files: Readonly<Record<string, string>>): (readonly [string, string])[] =>
+    shareableTexts(files).filter(([file, text]) => file !== step.prompt && prompt.includes(text));
   const common = find(session.process.shared).map(([, text]) => text);
   const reading = readingOrder(session.process, stage.key, step.key);
   const ofStage = find(stage.files)
@@ -299,6 +318,13 @@ function splitPrompt({ session, stage, step }: Assembly, prompt: string) {
   const own = taken.reduce((rest, text) => rest.replace(text, ''), prompt);
   return { common, ofStage, own: own.replace(/\n{3,}/g, '\n\n').trim() };
 }
+
+/** The texts among some files that prompts share. */
+const shareableTexts = onceFor((files: Readonly<Record<string, string>>) =>
+  Object.entries(files)
+    .map(([file, text]) => [file, text.trim()] as const)
+    .filter(([, text]) => isShareable(text)),
+);
 
 /** What the stage's plan says about one document, or about some of its sections. */
 function readHeader(content: unknown, documentKey: string, sections?: readonly string[]) {

@@ -9,6 +9,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { findPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
 import { findWindow } from '../models/windows.ts';
+import { onceFor } from '../text/memo.ts';
 import { worstCase } from '../wallet/worst-case.ts';
 import type { Assembled } from './assemble.ts';
 import { chooseEmbedder } from './choose-embedder.ts';
@@ -145,9 +146,12 @@ const textsOf = (candidates: readonly Candidate[]): string[] => candidates.map((
 
 /** A token is at least one byte; so most requests need no tokenizer. */
 function fitsSurely({ system, messages, schema }: ModelRequest, room: number): boolean {
-  const texts = [system, ...messages.map(({ content }) => content), JSON.stringify(schema ?? '')];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) * 1.5 < room;
+  const texts = [system, ...messages.map(({ content }) => content)];
+  const shape = schema ? bytesOf(schema) : 2;
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), shape) * 1.5 < room;
 }
+
+const bytesOf = onceFor((schema: object) => Buffer.byteLength(JSON.stringify(schema)));
 
 const nameOf = (
   { id, tokens, after }: Shortened,

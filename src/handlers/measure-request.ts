@@ -25,6 +25,8 @@ export type Measure = Counting & {
   readonly countRequest: (request: ModelRequest) => number;
   /** The same in tokens of the tokenizer, as stored with the call for later ones to learn from. */
   readonly countPlainly: (request: ModelRequest) => number;
+  /** The model's tokens for those of the tokenizer. */
+  readonly scale: (tokens: number) => number;
 };
 
 /** Providers that OpenAI's tokenizer is exact for, but for the framing of messages. */
@@ -85,6 +87,7 @@ export function createMeasure(
     count: (text) => scale(counter.countPlain(text)),
     countRequest: (request) => scale(plainly(request)),
     countPlainly: plainly,
+    scale,
   };
 }
 

@@ -50,8 +50,9 @@ export async function reserve(
   const window = await findWindow(request.model, config);
   const isExact = price?.source !== 'local' || window.windowTokens !== null;
   const measure = isExact ? await loadMeasure(database, job.tenantId, request.model) : null;
-  const inputTokens = measure ? measure.countRequest(request) : guessTokens(request);
   const countedTokens = measure?.countPlainly(request) ?? null;
+  const inputTokens =
+    measure && countedTokens !== null ? measure.scale(countedTokens) : guessTokens(request);
   const callId = newId();
   const provider = parseModelId(request.model).provider;
   const isReplay = isRecorded(request.model);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { onceFor } from '../text/memo.ts';
 import { parseModelId } from './model-id.ts';
 import type { ModelRequest } from './types.ts';
 
@@ -112,7 +113,7 @@ export function countPlainly(
   { system, messages, schema, continues }: ModelRequest,
 ): number {
   const texts = [system, ...messages.map(({ content }) => content)];
-  const shape = schema && !continues ? counter.countPlain(JSON.stringify(schema.schema)) : 0;
+  const shape = schema && !continues ? counter.countPlain(textOf(schema.schema)) : 0;
   return texts.reduce((sum, text) => sum + counter.countPlain(text) + FRAME_TOKENS, shape);
 }
 
@@ -134,6 +135,9 @@ function keep(counts: Map<string, number>, key: string, count: number): void {
   if (counts.size >= MOST_CACHED) counts.delete(counts.keys().next().value!);
   counts.set(key, count);
 }
+
+/** A schema as it is sent; most requests for one document have the same object. */
+const textOf = onceFor((schema: object) => JSON.stringify(schema));
 
 function countSliced(text: string, countPlain: (text: string) => number): number {
   let total = 0;

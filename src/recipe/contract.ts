@@ -1,5 +1,6 @@
 import { DialecticError } from '../errors/errors.ts';
 import { humanise } from '../text/markdown-blocks.ts';
+import { freezeDeep, onceForPair } from '../text/memo.ts';
 import { isShown } from './edges.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
 
@@ -50,19 +51,22 @@ export function requireContract(stage: Stage, step: Step): Contract {
   throw new DialecticError('internal_error', `Stage ${stage.key} has no contract ${path}.`);
 }
 
-/** What a step makes, without the fields that code fills in. */
-export function describeDocument(stage: Stage, step: Step): DocumentView {
+/**
+ * What a step makes, without the fields that code fills in: the same object each time, by which what a
+ * prompt says of it is known.
+ */
+export const describeDocument = onceForPair((stage: Stage, step: Step): DocumentView => {
   const contract = contractOf(stage, step);
   const sections = contract === undefined ? [] : listSections(contract);
-  return {
+  return freezeDeep({
     key: step.output.documentKey,
     title: contract?.title ?? humanise(step.output.documentKey),
     description: contract?.description ?? '',
     cites: sections.some(holdsCitations),
     words: wordsOf(contract),
     sections,
-  };
-}
+  });
+});
 
 function wordsOf(contract: Contract | undefined): number {
   const words = contract?.['x-words'] ?? 0;
@@ -117,6 +121,12 @@ export function schemaForModel(node: ContractNode): ContractNode {
     ...(items === undefined ? {} : { items: schemaForModel(items) }),
   };
 }
+
+/** The documents of the steps that a header context guides; the same list each time. */
+export const documentsGuidedBy = onceForPair(
+  (stage: Stage, header: Step): readonly DocumentView[] =>
+    Object.freeze(stepsGuidedBy(stage, header).map((step) => describeDocument(stage, step))),
+);
 
 /** The steps of the stage whose prompts show the header context which this step makes. */
 export function stepsGuidedBy(stage: Stage, header: Step): Step[] {

@@ -1,5 +1,5 @@
 import { renderLiquid } from '../text/liquid.ts';
-import { type DocumentView, describeDocument, stepsGuidedBy } from './contract.ts';
+import { type DocumentView, describeDocument, documentsGuidedBy } from './contract.ts';
 import { isShown } from './edges.ts';
 import type { MergedOverlay } from './overlays.ts';
 import { entriesOf, GUIDANCE_SECTION, sectionsOf } from './portions.ts';
@@ -102,8 +102,12 @@ export const readsHeader = (step: Step): boolean =>
   step.inputs.some((input) => input.type === 'header_context' && isShown(input));
 
 /** What the steps that read this header make; by title alone where no guidance for it is asked for. */
-function guidedDocuments(stage: Stage, step: Step, { portions }: PromptJob): DocumentView[] {
-  const documents = stepsGuidedBy(stage, step).map((guided) => describeDocument(stage, guided));
+function guidedDocuments(
+  stage: Stage,
+  step: Step,
+  { portions }: PromptJob,
+): readonly DocumentView[] {
+  const documents = documentsGuidedBy(stage, step);
   if (portions === undefined || portions.includes(GUIDANCE_SECTION)) return documents;
   const entries = entriesOf(portions);
   return documents.map((document) =>

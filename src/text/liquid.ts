@@ -1,6 +1,7 @@
 import { Liquid, type Template } from 'liquidjs';
 import { DialecticError } from '../errors/errors.ts';
 import { toMarkdown, toTable } from './markdown-blocks.ts';
+import { isTimeless, RenderOnce } from './render-once.ts';
 
 /** Recipes come from users: no file system, no prototypes, bounded size, memory and time. */
 export function createEngine(partials: Readonly<Record<string, string>>): Liquid {
@@ -17,6 +18,7 @@ export function createEngine(partials: Readonly<Record<string, string>>): Liquid
     renderLimit: 5_000,
     memoryLimit: 200_000_000,
   });
+  if (isTimeless(partials)) engine.registerTag('render', RenderOnce);
   engine.registerFilter('markdown', (value: unknown, level?: number) => toMarkdown(value, level));
   engine.registerFilter('table', (value: unknown) => toTable(value));
   return engine;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freezeDeep, Memo } from './memo.ts';
+import { freezeDeep, Memo, onceForPair } from './memo.ts';
 
 test('a memo makes what it is asked for once, and forgets the least recently used', () => {
   const made: string[] = [];
@@ -17,4 +17,15 @@ test('a value that is shared refuses changes at any depth', () => {
   const value = freezeDeep({ list: [{ text: 'x' }] });
   expect(() => Object.assign(value.list[0]!, { text: 'y' })).toThrow(TypeError);
   expect(() => value.list.push({ text: 'y' })).toThrow(TypeError);
+});
+
+test('what is made of two objects is made once for each pair', () => {
+  const made: string[] = [];
+  const join = onceForPair((first: { a: string }, second: { b: string }) => {
+    made.push(first.a + second.b);
+    return first.a + second.b;
+  });
+  const [one, two, three] = [{ a: '1' }, { a: '2' }, { b: '3' }];
+  expect([join(one, three), join(two, three), join(one, three)]).toEqual(['13', '23', '13']);
+  expect(made).toEqual(['13', '23']);
 });

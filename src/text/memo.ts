@@ -21,6 +21,27 @@ export class Memo<Value> {
   }
 }
 
+/** What a pure function makes of an object that never changes, made once for as long as it is there. */
+export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    let found = known.get(key);
+    if (found === undefined) {
+      found = { value: make(key) };
+      known.set(key, found);
+    }
+    return found.value;
+  };
+}
+
+/** The same for two objects. */
+export function onceForPair<First extends object, Second extends object, Value>(
+  make: (first: First, second: Second) => Value,
+): (first: First, second: Second) => Value {
+  const byFirst = onceFor((first: First) => onceFor((second: Second) => make(first, second)));
+  return (first, second) => byFirst(first)(second);
+}
+
 /** Freezes a value of JSON with all its parts, since those who share it must not change it. */
 export function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
