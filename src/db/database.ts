@@ -135,14 +135,22 @@ export class AnyTransaction {
       const statement = { text, ...(values && { values: [...values] }), ...(name && { name }) };
       return [(await this.#client.query(statement)).rows];
     }
-    const { texts, made, failed } = prepareBatch(this.#client, batch);
-    const all = `${begin ?? ''} ${[...texts, ...(isLast ? ['commit'] : [])].join('\n;\n')}`;
+    const { preparing, texts, made, failed } = prepareBatch(this.#client, batch);
     this.#begin = undefined;
-    const answered = this.#client.query(all) as unknown as Promise<QueryResult[]>;
-    answered.then(made, failed);
-    const results = await answered;
+    if (preparing.length > 0) {
+      const own = begin === undefined ? [] : ['commit'];
+      const prepared = this.#exec(begin, [...preparing, ...own]);
+      prepared.then(made, failed);
+      await prepared;
+    }
+    const results = await this.#exec(begin, [...texts, ...(isLast ? ['commit'] : [])]);
     if (isLast) this.#end(results.pop());
     return results.slice(-batch.length).map(({ rows }) => rows);
+  }
+
+  async #exec(begin: string | undefined, texts: readonly string[]): Promise<QueryResult[]> {
+    const answered = this.#client.query(`${begin ?? ''} ${texts.join('\n;\n')}`);
+    return [(await answered) as QueryResult | QueryResult[]].flat();
   }
 
   /** PostgreSQL answers a commit with ROLLBACK where a statement failed before. */

@@ -32,6 +32,14 @@ describeOnBoth('statements with a name that are given together', (kind) => {
     expect(texts.filter((text) => text.includes('execute "'))).toHaveLength(2);
   });
 
+  test('are kept by the server without what came with them', async () => {
+    await add('add-apart', 1, 'a long text');
+    const kept = await database.asTenant(tenantId, (tx) =>
+      tx.query(`select statement from pg_prepared_statements where name = 'batch_add-apart'`),
+    );
+    expect(kept).toEqual([{ statement: expect.not.stringContaining('a long text') }]);
+  });
+
   test('are prepared under another name after a batch that failed', async () => {
     const failing = database.asTenant(tenantId, (tx) =>
       Promise.all([

@@ -8,10 +8,16 @@ type BatchStatement = {
   readonly name: string | undefined;
 };
 
-/** A batch as one text. `made` must be called when the server has taken it, `failed` otherwise. */
+/**
+ * A batch as texts. `preparing` must be sent before the others and apart from them: the server keeps
+ * the whole message with each statement that it prepares, and copies it for every execution.
+ */
 type PreparedBatch = {
-  /** One text each for the statements of the batch, those that prepare them before the first. */
+  /** What prepares statements that the connection does not know yet. */
+  readonly preparing: readonly string[];
+  /** One text each for the statements of the batch. */
   readonly texts: readonly string[];
+  /** Must be called when the server has taken `preparing`, `failed` where it refused. */
   readonly made: () => void;
   readonly failed: () => void;
 };
@@ -45,11 +51,12 @@ export function prepareBatch(
     return `execute "${found.as}"${given}`;
   });
   return {
-    texts: [...preparing, ...texts],
+    preparing,
+    texts,
     made: () => {
       for (const [name, as] of added) names.set(name, { as, isMade: true });
     },
-    // A batch that fails may have prepared some: PREPARE outlives its transaction.
+    // Some may have been prepared: PREPARE outlives its transaction.
     failed: () => {
       for (const [name, as] of added) names.set(name, { as: `${as}_`, isMade: false });
     },

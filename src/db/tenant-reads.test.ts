@@ -29,7 +29,7 @@ describeOnBoth('reads of a tenant', (kind) => {
   test('take one round trip together, and ask once for what several ask', async () => {
     const sent = await watchTexts(database);
     expect(await Promise.all([1, 2, 1, 1].map(double))).toEqual([2, 4, 2, 2]);
-    const texts = sent().filter((text) => text.includes('double'));
+    const texts = sent().filter((text) => text.includes('execute "batch_double"'));
     expect(texts).toHaveLength(1);
     expect(texts[0]).toMatch(/^begin;.*commit$/s);
     expect(texts[0]?.match(/execute "batch_double"/g)).toHaveLength(2);

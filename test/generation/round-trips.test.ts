@@ -31,11 +31,11 @@ describeOnBoth('a call', (kind) => {
     await models.stop();
     const texts = sent();
     const having = (part: string): string[] => texts.filter((one) => one.includes(part));
-    expect(having('require-funds')).toEqual([
+    expect(having('execute "batch_require-funds"')).toEqual([
       expect.stringMatching(/^begin;.*require-lease.*begin-call.*note-request.*commit$/s),
     ]);
     for (const piece of having('save-piece')) expect(piece).toMatch(/^begin;.*commit$/s);
-    expect(having('post-call')).toEqual([
+    expect(having('execute "batch_post-call"')).toEqual([
       expect.stringMatching(
         /^begin;.*hold-lease.*save-document.*post-call.*complete-job.*commit$/s,
       ),
