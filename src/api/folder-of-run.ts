@@ -23,45 +23,40 @@ const SHARE = 20;
 /** Where stages end one after the other, a sixth. */
 const STAGE_SHARE = 5;
 
-/** Brings a folder up to date, and says which one it is and what is wrong with it. */
-type Update = () => Promise<Pick<RunResult, 'folder' | 'folderProblem'>>;
+/** Says which folder it is and what is wrong with it. */
+type Updated = Pick<RunResult, 'folder' | 'folderProblem'>;
 
 /** Keeps the folder of a session up to date while a process works on it. */
 export class FolderOfRun {
-  readonly #update: Update;
-  #isDue = false;
+  readonly #update: () => Promise<Updated>;
+  /** Whether a stage has ended since. */
+  #isStage = false;
+  /** Whether a document was rendered since. */
   #isNews = false;
   #notBefore = elapsedMs() + PAUSE_MS;
   #noStageBefore = 0;
   #told = '';
 
-  constructor(update: Update) {
+  constructor(update: () => Promise<Updated>) {
     this.#update = update;
   }
 
   /** Whether the session has made something since the folder was written. */
   get isBehind(): boolean {
-    return this.#isDue || this.#isNews;
-  }
-
-  /** Writes when the log is read to its end: soon after a stage, and now and then for documents. */
-  async hear({ kind }: RunEvent): Promise<FolderEvent[]> {
-    this.note(kind);
-    return kind === 'caught-up' ? this.writeDue() : [];
+    return this.#isStage || this.#isNews;
   }
 
   /** Takes note of an event that has made something. */
   note(kind: RunEvent['kind']): void {
-    this.#isDue ||= STAGE_ENDS.has(kind);
+    this.#isStage ||= STAGE_ENDS.has(kind);
     this.#isNews ||= kind === 'document-rendered';
   }
 
-  /** Writes what the end of a stage has made, and documents that have waited for long enough. */
-  async writeDue(): Promise<FolderEvent[]> {
+  /** Whether a stage has ended, or documents have waited for long enough. */
+  get isDue(): boolean {
     const now = elapsedMs();
-    const isStageDue = this.#isDue && now >= this.#noStageBefore;
-    const isDue = isStageDue || (this.#isNews && now >= this.#notBefore);
-    return isDue ? this.writeBehind() : [];
+    const isStageDue = this.#isStage && now >= this.#noStageBefore;
+    return isStageDue || (this.#isNews && now >= this.#notBefore);
   }
 
   /**
@@ -71,12 +66,15 @@ export class FolderOfRun {
   async writeBehind(): Promise<FolderEvent[]> {
     if (!this.isBehind) return [];
     const started = elapsedMs();
+    // What comes while it is written is to be written again.
+    const [wasStage, wasNews] = [this.#isStage, this.#isNews];
+    this.#isStage = false;
+    this.#isNews = false;
     try {
-      const { folder, folderProblem } = await this.#update();
-      this.#isDue = false;
-      this.#isNews = false;
-      return this.#tell(folder, folderProblem ?? '');
+      return this.tell(await this.#update());
     } catch (thrown) {
+      this.#isStage ||= wasStage;
+      this.#isNews ||= wasNews;
       if (!isPassing(toDialecticError(thrown))) throw thrown;
       return [];
     } finally {
@@ -86,7 +84,9 @@ export class FolderOfRun {
     }
   }
 
-  #tell(folder: string | null, message: string): FolderEvent[] {
+  /** What is to be told of an update: a problem that was not the last one's. */
+  tell({ folder, folderProblem }: Updated): FolderEvent[] {
+    const message = folderProblem ?? '';
     const isOld = message === this.#told;
     this.#told = message;
     if (isOld || message === '' || folder === null) return [];

@@ -1,6 +1,7 @@
 import type { EndedJob } from '../jobs/worker.ts';
 import { readSession } from '../session/read.ts';
 import { updateFolder } from '../session/write-folder.ts';
+import { BackgroundWrites, type Load } from './background-writes.ts';
 import { FolderOfRun } from './folder-of-run.ts';
 import type { Store } from './store.ts';
 
@@ -25,36 +26,47 @@ export class FoldersOfAll {
   readonly #store: Store;
   readonly #folders = new Map<string, FolderOfRun>();
   readonly #written: FolderNews[] = [];
+  readonly #writes: BackgroundWrites<FolderNews>;
 
-  constructor(store: Store) {
+  constructor(store: Store, load: Load) {
     this.#store = store;
+    this.#writes = new BackgroundWrites(load);
   }
 
-  /** Whether something waits to be written later. */
+  /** Whether something waits to be written later, or to be told. */
   get isBehind(): boolean {
-    return [...this.#folders.values()].some((folder) => folder.isBehind);
+    return this.#writes.hasNews || [...this.#folders.values()].some((folder) => folder.isBehind);
   }
 
-  /** Notes what ended jobs have made, and writes what is due. */
-  async hear(ended: readonly EndedJob[]): Promise<FolderNews[]> {
+  /** Notes what ended jobs have made, lets what is due be written, and tells what was. */
+  hear(ended: readonly EndedJob[]): FolderNews[] {
     for (const { job } of ended) {
       const folder = this.#folderOf(job);
       // The end of a stage's own job closes the stage.
       if (job.role === 'stage') folder.note('stage-completed');
       else if (job.role === 'step') folder.note('document-rendered');
     }
-    return this.#writeAll((folder) => folder.writeDue());
+    if ([...this.#folders.values()].some(({ isDue }) => isDue)) {
+      this.#writes.start(() => this.#writeAll(({ isDue }) => isDue));
+    }
+    return this.#writes.take();
+  }
+
+  /** Lets what is being written end, and nothing else begin. */
+  stop(): Promise<void> {
+    return this.#writes.end();
   }
 
   /** Writes what is behind at once: nobody may come back to it. */
-  finish(): Promise<FolderNews[]> {
-    return this.#writeAll((folder) => folder.writeBehind());
+  async finish(): Promise<FolderNews[]> {
+    return [...this.#writes.take(), ...(await this.#writeAll(() => true))];
   }
 
-  async #writeAll(write: (folder: FolderOfRun) => Promise<readonly Problem[]>) {
+  async #writeAll(isChosen: (folder: FolderOfRun) => boolean): Promise<FolderNews[]> {
     const problems: FolderNews[] = [];
     for (const [session, folder] of this.#folders) {
-      for (const problem of await write(folder)) problems.push({ ...problem, session });
+      if (!isChosen(folder)) continue;
+      for (const problem of await folder.writeBehind()) problems.push({ ...problem, session });
     }
     return [...this.#written.splice(0), ...problems];
   }
@@ -78,5 +90,3 @@ export class FoldersOfAll {
     return result;
   }
 }
-
-type Problem = Omit<Extract<FolderNews, { readonly kind: 'folder-not-written' }>, 'session'>;

@@ -2,7 +2,7 @@ import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import { sleep } from '../platform/clock.ts';
 import type { SessionEvent } from '../session/event-types.ts';
-import { type SessionEventPage, watchSession } from '../session/events.ts';
+import { type EventNudge, type SessionEventPage, watchSession } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import { requireOpen, type Store } from './store.ts';
 
@@ -32,15 +32,22 @@ export async function* followRun(
   store: Store,
   sessionId: string,
   { after = null, signal = NEVER }: WatchOptions,
+  nudge?: EventNudge,
 ): AsyncGenerator<RunEvent, void, void> {
-  yield* readEvents(store, sessionId, after, AbortSignal.any([signal, store.closing]));
+  const ending = AbortSignal.any([signal, store.closing]);
+  yield* readEvents(store, { sessionId, after, nudge }, ending);
   if (!signal.aborted) requireOpen(store);
 }
 
+type ReadEventsParams = {
+  readonly sessionId: string;
+  readonly after: string | null;
+  readonly nudge: EventNudge | undefined;
+};
+
 async function* readEvents(
   store: Store,
-  sessionId: string,
-  after: string | null,
+  { sessionId, after, nudge }: ReadEventsParams,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent, void, void> {
   const { database, tenantId } = store;
@@ -53,6 +60,7 @@ async function* readEvents(
         database,
         { tenantId, sessionId, after: cursor },
         signal,
+        nudge,
       )) {
         if (isAway) yield { kind: 'store-back' };
         isAway = false;

@@ -2,10 +2,11 @@ import type { EndedJob } from '../jobs/worker.ts';
 import { elapsedMs, every } from '../platform/clock.ts';
 import { type FolderNews, FoldersOfAll } from './folders-of-all.ts';
 import type { RunEvent } from './follow-run.ts';
+import { ModelWaits } from './model-waits.ts';
 import { requireOpen, type Store } from './store.ts';
 import { resumeSettings, storeMetrics } from './store-metrics.ts';
 import { type TraceEvent, traceTo } from './trace-to.ts';
-import { createWorker } from './work-on-run.ts';
+import { createWorker, loadOf } from './work-on-run.ts';
 
 /** What a worker for all sessions tells. */
 export type WorkerEvent =
@@ -25,9 +26,9 @@ export type WorkerEvent =
   | Extract<RunEvent, { readonly kind: 'store-away' | 'store-back' }>
   | TraceEvent;
 
-/** Documents that wait to be written are looked for this often. */
 /** A worker may run for days: what it measures is stored so often. */
 const STORE_METRICS_MS = 60_000;
+/** Documents that wait to be written are looked for this often. */
 const LOOK_MS = 1_000;
 
 export type WorkOnAllOptions = {
@@ -56,8 +57,9 @@ export async function* workOnAll(
     news.resolve();
   };
   const tracing = traceTo(store.database, file);
-  const worker = createWorker(store, concurrency, { onEnded, trace: tracing.trace });
-  const folders = new FoldersOfAll(store);
+  const waits = new ModelWaits();
+  const worker = createWorker(store, concurrency, waits, { onEnded, trace: tracing.trace });
+  const folders = new FoldersOfAll(store, loadOf(worker, waits));
   const looks = every(LOOK_MS, () => {
     if (folders.isBehind) news.resolve();
   });
@@ -71,7 +73,7 @@ export async function* workOnAll(
       const told = ended;
       ended = [];
       yield* told.map(toEvent);
-      yield* await folders.hear(told);
+      yield* folders.hear(told);
       if (elapsedMs() - storedMs < STORE_METRICS_MS) continue;
       storedMs = elapsedMs();
       await storeMetrics(store);
@@ -79,9 +81,10 @@ export async function* workOnAll(
   } finally {
     looks.stop();
     await worker.stop();
+    await folders.stop();
   }
   yield* ended.map(toEvent);
-  yield* await folders.hear(ended);
+  yield* folders.hear(ended);
   if (!store.closing.aborted) yield* await folders.finish();
   if (!store.closing.aborted) await storeMetrics(store);
   yield* await tracing.end();

@@ -1,13 +1,16 @@
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
-import { Worker, type WorkerOptions } from '../jobs/worker.ts';
+import { type EndedJob, Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { readToEnd } from '../session/events.ts';
+import type { Trace } from '../platform/trace.ts';
+import { EventNudge, readToEnd } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { takeFolder, updateFolder } from '../session/write-folder.ts';
+import { BackgroundWrites, type Load } from './background-writes.ts';
 import { type FolderEvent, FolderOfRun } from './folder-of-run.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
+import { ModelWaits } from './model-waits.ts';
 import type { Store } from './store.ts';
 import { resumeSettings, storeMetrics } from './store-metrics.ts';
 import { type TraceEvent, traceTo } from './trace-to.ts';
@@ -47,9 +50,10 @@ const NEVER = new AbortController().signal;
 export function createWorker(
   { database, models: config, jobs: settings, search, likeness, log }: Store,
   concurrency: number,
+  waits: ModelWaits,
   more: Pick<WorkerOptions, 'session' | 'onEnded' | 'trace'>,
 ): Worker {
-  const provider = createModelProvider(config);
+  const provider = waits.countCalls(createModelProvider(config));
   return new Worker({
     database,
     handlers: createHandlers({ database, provider, config, search, likeness, trace: more.trace }),
@@ -60,6 +64,12 @@ export function createWorker(
     ...more,
   });
 }
+
+/** How busy the process is that a worker is in. */
+export const loadOf = (worker: Worker, waits: ModelWaits): Load => ({
+  isWaiting: () => waits.underWay >= worker.running,
+  changes: () => waits.changes,
+});
 
 /** Works on a session in this process and yields what happens, until the session rests. */
 export async function* workOnRun(
@@ -79,10 +89,10 @@ export async function* workOnRun(
   if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
   const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
   const update = (): Promise<RunResult> => updateFolder(database, tenantId, sessionId);
-  const folder = session.folder === null ? null : new FolderOfRun(update);
+  const folder = new FolderOfRun(update);
   const tracing = traceTo(database, rest.trace);
-  const { trace } = tracing;
-  const worker = createWorker(store, concurrency, { session: { tenantId, sessionId }, trace });
+  const { worker, load, nudge } = createRunWorker(store, sessionId, concurrency, tracing.trace);
+  const writes = new BackgroundWrites<FolderEvent>(load);
   await resumeSettings(store);
   await worker.start();
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
@@ -96,10 +106,13 @@ export async function* workOnRun(
     return worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience));
   };
   try {
-    for await (const event of followRun(store, sessionId, { after, signal })) {
+    for await (const event of followRun(store, sessionId, { after, signal }, nudge)) {
       if (event.kind === 'caught-up') cursor = event.cursor;
       yield event;
-      if (folder) yield* await folder.hear(event);
+      if (session.folder === null) continue;
+      folder.note(event.kind);
+      if (event.kind === 'caught-up' && folder.isDue) writes.start(() => folder.writeBehind());
+      yield* writes.take();
     }
     isLeft = signal.aborted && !finishCalls;
     if (!isLeft && worker.running > 0) {
@@ -119,12 +132,33 @@ export async function* workOnRun(
     throw thrown;
   } finally {
     await (stopping ?? stop());
+    await writes.end();
   }
   yield* readRest(store, sessionId, cursor);
+  yield* writes.take();
   const result = await update();
+  yield* folder.tell(result);
   await storeMetrics(store);
   yield* await tracing.end();
   yield { kind: 'run-rested', result };
+}
+
+/** The worker of one session, how busy it is, and what makes a reader of its events look at once. */
+function createRunWorker(
+  store: Store,
+  sessionId: string,
+  concurrency: number,
+  trace: Trace | undefined,
+) {
+  const session = { tenantId: store.tenantId, sessionId };
+  const waits = new ModelWaits();
+  const nudge = new EventNudge();
+  // The end of a stage may be that of the run, which the caller waits for.
+  const onEnded = ({ job }: EndedJob): void => {
+    if (job.role === 'stage') nudge.now();
+  };
+  const worker = createWorker(store, concurrency, waits, { session, onEnded, trace });
+  return { worker, nudge, load: loadOf(worker, waits) };
 }
 
 /** What the log says of the end: calls that were finished or cut off, and jobs that were handed back. */

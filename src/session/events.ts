@@ -92,6 +92,24 @@ const POLL_MS = 500;
 /** Workers hint up to fifty times a second, and every page that is read waits for the disk. */
 const LEAST_MS = 100;
 
+/** Makes a reader of events look at once instead of at the end of its pause. */
+export class EventNudge {
+  #given = new AbortController();
+
+  /** Aborted from the moment of a nudge until the next look. */
+  get signal(): AbortSignal {
+    return this.#given.signal;
+  }
+
+  now(): void {
+    this.#given.abort();
+  }
+
+  renew(): void {
+    if (this.#given.signal.aborted) this.#given = new AbortController();
+  }
+}
+
 /**
  * Yields the pages of a session's events as they come, until the signal aborts: first what is there
  * already, the last page of it marked even if it is empty, then only pages with news.
@@ -100,6 +118,7 @@ export async function* watchSession(
   database: Database,
   { after, ...place }: SessionEventsParams,
   signal: AbortSignal,
+  nudge = new EventNudge(),
 ): AsyncGenerator<SessionEventPage, void, void> {
   let hint = new AbortController();
   const stopListening = await database.driver.listen(EVENTS_CHANNEL, () => hint.abort());
@@ -108,14 +127,16 @@ export async function* watchSession(
   try {
     while (!signal.aborted) {
       hint = new AbortController();
+      nudge.renew();
       const page = await readSessionEvents(database, { ...place, after: cursor });
       const isNews = page.cursor !== cursor;
       cursor = page.cursor;
       if (isNews || isFirst) yield page;
       if (!page.isLast) continue;
       isFirst = false;
-      await sleep(LEAST_MS, signal);
-      if (!isNews) await sleep(POLL_MS - LEAST_MS, AbortSignal.any([signal, hint.signal]));
+      const soon = AbortSignal.any([signal, nudge.signal]);
+      await sleep(LEAST_MS, soon);
+      if (!isNews) await sleep(POLL_MS - LEAST_MS, AbortSignal.any([soon, hint.signal]));
     }
   } finally {
     await stopListening();

@@ -9,7 +9,7 @@ import { DialecticError } from '../../src/errors/errors.ts';
 import { addGate, removeGate, retrySession } from '../../src/jobs/sessions.ts';
 import { iterateSession } from '../../src/session/advance.ts';
 import type { SessionEvent } from '../../src/session/event-types.ts';
-import { readSessionEvents, watchSession } from '../../src/session/events.ts';
+import { EventNudge, readSessionEvents, watchSession } from '../../src/session/events.ts';
 import { countSteps, NO_EVENTS, reduceSession } from '../../src/session/session-state.ts';
 import { startRun } from '../../src/session/start.ts';
 import { makeEarlierSchema } from '../contract/earlier-schema.ts';
@@ -214,6 +214,33 @@ describeOnBoth('the events of a session', (kind) => {
     expect(kinds).toEqual(
       (await readUntil(sessionId, has('session-completed'))).map((event) => event.kind),
     );
+  });
+
+  test('are read at once after a nudge', async () => {
+    const { sessionId } = await start(['x/a']);
+    const stop = new AbortController();
+    const nudge = new EventNudge();
+    let looks = 0;
+    const watched: Database = Object.create(database, {
+      asTenant: {
+        value: (...parameters: Parameters<Database['asTenant']>) => {
+          looks++;
+          return database.asTenant(...parameters);
+        },
+      },
+    });
+    const watching = (async () => {
+      const place = { tenantId, sessionId, after: null };
+      for await (const _ of watchSession(watched, place, stop.signal, nudge));
+    })();
+    const lookAgain = (): number => {
+      nudge.now();
+      return looks;
+    };
+    // Without nudges it looks twice a second, and this would take half a minute.
+    await expect.poll(lookAgain, { interval: 5, timeout: 20_000 }).toBeGreaterThan(60);
+    stop.abort();
+    await watching;
   });
 });
 
