@@ -35,21 +35,20 @@ export async function callModel(call: Call, { clock, send }: Outside): Promise<M
   const { request, id, provider, options } = call;
   const stream = options.stream ?? provider.streaming ?? true;
   const built = buildCall(request, id, provider, call.model);
-  const watchdog = startWatchdog(limitsFor(provider, stream), clock);
+  const watchdog = startWatchdog(limitsFor(provider, stream), clock, options.signal);
   const listener = guardListener(options.onDelta);
   const hide = secretsHider(provider);
   try {
     const fetch = createCheckedFetch(send, stream, hide, () => watchdog.touch());
     const model = await openLanguageModel(id, provider, fetch);
-    const signals = [watchdog.signal, ...(options.signal ? [options.signal] : [])];
     const outcome = await (stream ? streamCall : wholeCall)(
       model,
-      { ...built.options, abortSignal: AbortSignal.any(signals) },
+      { ...built.options, abortSignal: watchdog.signal },
       { names: createNameRestorer(built.renamed), hide },
       (text) => listener.onDelta(text),
     );
     listener.rethrow();
-    const failure = nameFailure(outcome, call, watchdog.signal);
+    const failure = nameFailure(outcome, call, watchdog.expired);
     return await toResult(call, outcome, failure);
   } finally {
     watchdog.stop();
@@ -88,11 +87,11 @@ function guardListener(onDelta: CallOptions['onDelta']) {
 function nameFailure(
   outcome: CallOutcome,
   { id, provider, options }: Call,
-  watched: AbortSignal,
+  expired: DialecticError | undefined,
 ): DialecticError | undefined {
   const context = { provider: id.provider, model: id.name };
   if (outcome.failure !== undefined) {
-    if (watched.aborted) return watched.reason as DialecticError;
+    if (expired) return expired;
     if (options.signal?.aborted) return abortedError(id);
     return classifyError(outcome.failure, context, secretsHider(provider));
   }

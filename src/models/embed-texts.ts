@@ -24,20 +24,20 @@ export async function embedTexts(
 ): Promise<EmbeddingResult> {
   const wholeMs = provider.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.firstByteMs;
   const limits = { firstByteMs: wholeMs, silenceMs: wholeMs, totalMs: wholeMs };
-  const watchdog = startWatchdog(limits, clock);
+  const watchdog = startWatchdog(limits, clock, signal);
   const hide = secretsHider(provider);
   try {
     const fetch = createCheckedFetch(send, false, hide, () => watchdog.touch());
     const opened = await openEmbeddingModel(id, provider, fetch);
     const { embeddings, usage } = await opened.doEmbed({
       values: [...request.texts],
-      abortSignal: AbortSignal.any([watchdog.signal, ...(signal ? [signal] : [])]),
+      abortSignal: watchdog.signal,
       providerOptions: providerOptionsFor(provider, undefined, model?.options ?? {}),
     });
     checkVectors(id, embeddings, request.texts.length);
     return { vectors: embeddings, inputTokens: usage?.tokens ?? null };
   } catch (thrown) {
-    if (watchdog.signal.aborted) throw watchdog.signal.reason;
+    if (watchdog.expired) throw watchdog.expired;
     if (signal?.aborted) throw abortedError(id);
     throw classifyError(thrown, { provider: id.provider, model: id.name }, hide);
   } finally {

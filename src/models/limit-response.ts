@@ -39,41 +39,58 @@ export function limitResponse(
   onChunk: () => void = () => {},
 ): Response {
   if (!response.body) return response;
-  const limit = response.ok ? refuseAbove(limits, onChunk) : cutAt(ERROR_BYTES, onChunk);
+  const take = response.ok ? refuseAbove(limits) : cutAt(ERROR_BYTES);
+  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        onChunk();
+        const { taken, error, isLast = false } = take(value);
+        if (taken) controller.enqueue(taken);
+        if (isLast) controller.close();
+        if (error) controller.error(error);
+        if (isLast || error) await reader.cancel();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    // A chunk is asked for when somebody wants it.
+    { highWaterMark: 0 },
+  );
   const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+  return new Response(body, { status, statusText, headers });
 }
 
-type Bytes = TransformStream<Uint8Array, Uint8Array>;
+/** What becomes of a chunk. */
+type Taken = {
+  readonly taken?: Uint8Array;
+  readonly error?: DialecticError;
+  readonly isLast?: boolean;
+};
+type Take = (chunk: Uint8Array) => Taken;
 
-function refuseAbove(limits: SizeLimits, onChunk: () => void): Bytes {
-  const { bodyBytes, eventBytes, eventLines } = limits;
+function refuseAbove({ bodyBytes, eventBytes, eventLines }: SizeLimits): Take {
   let read = 0;
   const event = countEvent();
-  return new TransformStream({
-    transform(chunk, controller) {
-      onChunk();
-      read += chunk.length;
-      event.add(chunk);
-      if (read > bodyBytes) controller.error(tooLarge('answer', bodyBytes, 'bytes'));
-      else if (event.bytes > eventBytes) controller.error(tooLarge('event', eventBytes, 'bytes'));
-      else if (event.lines > eventLines) controller.error(tooLarge('event', eventLines, 'lines'));
-      else controller.enqueue(chunk);
-    },
-  });
+  return (chunk) => {
+    read += chunk.length;
+    event.add(chunk);
+    if (read > bodyBytes) return { error: tooLarge('answer', bodyBytes, 'bytes') };
+    if (event.bytes > eventBytes) return { error: tooLarge('event', eventBytes, 'bytes') };
+    if (event.lines > eventLines) return { error: tooLarge('event', eventLines, 'lines') };
+    return { taken: chunk };
+  };
 }
 
 /** The error is known by its status; the rest of what is said about it is left unread. */
-function cutAt(most: number, onChunk: () => void): Bytes {
+function cutAt(most: number): Take {
   let read = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      onChunk();
-      controller.enqueue(chunk.subarray(0, most - read));
-      read += chunk.length;
-      if (read >= most) controller.terminate();
-    },
-  });
+  return (chunk) => {
+    const taken = chunk.subarray(0, most - read);
+    read += chunk.length;
+    return { taken, isLast: read >= most };
+  };
 }
 
 /** Counts the bytes and the lines since the last blank line. */
@@ -83,16 +100,24 @@ function countEvent() {
     bytes: 0,
     lines: 0,
     add(chunk: Uint8Array): void {
-      for (const byte of chunk) {
-        this.bytes++;
-        if (byte === NEWLINE) {
-          this.lines++;
-          if (atLineStart) this.bytes = this.lines = 0;
-          atLineStart = true;
-        } else if (byte !== RETURN) atLineStart = false;
+      let from = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+        this.bytes += end + 1 - from;
+        this.lines++;
+        if (atLineStart && isBlank(chunk, from, end)) this.bytes = this.lines = 0;
+        atLineStart = true;
+        from = end + 1;
       }
+      this.bytes += chunk.length - from;
+      atLineStart &&= isBlank(chunk, from, chunk.length);
     },
   };
+}
+
+function isBlank(chunk: Uint8Array, from: number, end: number): boolean {
+  let at = from;
+  while (at < end && chunk[at] === RETURN) at++;
+  return at === end;
 }
 
 function tooLarge(what: string, most: number, unit: string): DialecticError {

@@ -24,20 +24,30 @@ export type ModelClock = {
 export const systemClock: ModelClock = { nowMs: elapsedMs, sleep };
 
 type Watchdog = {
-  /** Aborts, with the error as reason, when a limit is passed. */
+  /** Aborts when a limit is passed, or with the signal of whoever waits for the call. */
   readonly signal: AbortSignal;
+  /** The error of the limit that was passed. */
+  readonly expired: DialecticError | undefined;
   /** Bytes arrived. */
   touch(): void;
   stop(): void;
 };
 
+/** Given with every abort: without a reason each makes an exception with its stack. */
+const AWAKE = 'awake';
+
 /** Watches one call: time to the first byte, silence between bytes, the whole. */
-export function startWatchdog(limits: TimeLimits, clock: ModelClock): Watchdog {
-  const barked = new AbortController();
-  let nap = new AbortController();
-  const stopped = new AbortController();
+export function startWatchdog(
+  limits: TimeLimits,
+  clock: ModelClock,
+  outer?: AbortSignal,
+): Watchdog {
+  const call = new AbortController();
+  const nap = { wakesAt: 0, controller: new AbortController() };
   const start = clock.nowMs();
   let lastByte: number | undefined;
+  let expired: DialecticError | undefined;
+  let isStopped = false;
 
   const nextLimit = (): { what: string; at: number } => {
     const whole = { what: `did not end within ${limits.totalMs} ms`, at: start + limits.totalMs };
@@ -49,29 +59,39 @@ export function startWatchdog(limits: TimeLimits, clock: ModelClock): Watchdog {
   };
 
   async function watch(): Promise<void> {
-    while (!stopped.signal.aborted) {
+    while (!isStopped) {
       const { what, at } = nextLimit();
       const left = at - clock.nowMs();
       if (left <= 0) {
-        barked.abort(new DialecticError('provider_timeout', `The provider ${what}.`));
+        expired = new DialecticError('provider_timeout', `The provider ${what}.`);
+        call.abort(expired);
         return;
       }
-      nap = new AbortController();
-      await clock.sleep(left, nap.signal);
+      nap.wakesAt = at;
+      if (nap.controller.signal.aborted) nap.controller = new AbortController();
+      await clock.sleep(left, nap.controller.signal);
     }
   }
   void watch();
 
+  const follow = (): void => call.abort(outer?.reason);
+  if (outer?.aborted) follow();
+  else outer?.addEventListener('abort', follow);
+
   return {
-    signal: barked.signal,
+    signal: call.signal,
+    get expired() {
+      return expired;
+    },
+    // Timers are set again only for a limit that comes before them: streams have thousands of pieces.
     touch() {
-      const first = lastByte === undefined;
       lastByte = clock.nowMs();
-      if (first) nap.abort();
+      if (lastByte + limits.silenceMs < nap.wakesAt) nap.controller.abort(AWAKE);
     },
     stop() {
-      stopped.abort();
-      nap.abort();
+      isStopped = true;
+      nap.controller.abort(AWAKE);
+      outer?.removeEventListener('abort', follow);
     },
   };
 }
