@@ -1,9 +1,13 @@
+import type { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { EmbeddingModelV4, LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { DialecticError } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import { VERSION } from '../platform/version.ts';
+import { streamChat } from './chat-stream.ts';
 import type { ProviderConfig, ProviderKind } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import type { ModelId } from './model-id.ts';
+import type { StreamingModel } from './run-call.ts';
 
 /** Servers of one's own often want no key, but the adapters insist on one. */
 const NO_KEY = 'none';
@@ -39,10 +43,57 @@ export async function openLanguageModel(
   return createOpenAICompatible({
     ...settings,
     name: id.provider,
-    includeUsage: true,
     supportsStructuredOutputs: true,
   })(id.name);
 }
+
+/** Opens what streams the answers of a model: its adapter, or our own reader of chat completions. */
+export async function openStream(
+  id: ModelId,
+  provider: ProviderConfig,
+  fetch: SendHttp,
+): Promise<StreamingModel> {
+  if (provider.kind !== 'compatible') return openLanguageModel(id, provider, fetch);
+  const { baseURL, apiKey, headers } = settingsOf(id, provider, fetch);
+  const endpoint = {
+    url: `${baseURL}/chat/completions`,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'user-agent': `dialectic/${VERSION}`,
+      ...lowerCased(headers),
+    },
+    fetch,
+  };
+  const chat = await openChat(id, provider);
+  return {
+    doStream: async (options) =>
+      streamChat(await chat.prepareRequest(options), endpoint, options.abortSignal),
+  };
+}
+
+type Chats = Pick<OpenAICompatibleChatLanguageModel, 'prepareRequest'>;
+
+const chats = new WeakMap<ProviderConfig, Map<string, Chats>>();
+
+/** What builds the requests to a model; it is kept, since it makes schemas of 0.3 ms at its start. */
+async function openChat({ provider: name, name: model }: ModelId, provider: ProviderConfig) {
+  const known = chats.get(provider) ?? new Map<string, Chats>();
+  chats.set(provider, known);
+  const found = known.get(model);
+  if (found) return found;
+  const { OpenAICompatibleChatLanguageModel: Chat } = await import('@ai-sdk/openai-compatible');
+  const made = new Chat(model, {
+    provider: `${name}.chat`,
+    url: ({ path }) => path,
+    headers: () => ({}),
+    supportsStructuredOutputs: true,
+  });
+  known.set(model, made);
+  return made;
+}
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Opens the AI SDK's embedding model for an id. */
 export async function openEmbeddingModel(

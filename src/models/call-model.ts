@@ -1,6 +1,6 @@
 import { DialecticError, withDetails } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
-import { openLanguageModel } from './adapters.ts';
+import { openLanguageModel, openStream } from './adapters.ts';
 import { buildCall } from './build-call.ts';
 import { ceilingOf, checkUsage, type UsageCeiling } from './check-usage.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
@@ -40,13 +40,12 @@ export async function callModel(call: Call, { clock, send }: Outside): Promise<M
   const hide = secretsHider(provider);
   try {
     const fetch = createCheckedFetch(send, stream, hide, () => watchdog.touch());
-    const model = await openLanguageModel(id, provider, fetch);
-    const outcome = await (stream ? streamCall : wholeCall)(
-      model,
-      { ...built.options, abortSignal: watchdog.signal },
-      { names: createNameRestorer(built.renamed), hide },
-      (text) => listener.onDelta(text),
-    );
+    const sent = { ...built.options, abortSignal: watchdog.signal };
+    const filters = { names: createNameRestorer(built.renamed), hide };
+    const onDelta = (text: string): void => listener.onDelta(text);
+    const outcome = stream
+      ? await streamCall(await openStream(id, provider, fetch), sent, filters, onDelta)
+      : await wholeCall(await openLanguageModel(id, provider, fetch), sent, filters, onDelta);
     listener.rethrow();
     const failure = nameFailure(outcome, call, watchdog.expired);
     return await toResult(call, outcome, failure);

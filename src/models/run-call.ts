@@ -2,6 +2,7 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
   LanguageModelV4Usage,
   SharedV4Warning,
 } from '@ai-sdk/provider';
@@ -26,6 +27,13 @@ export type CallOutcome = {
   failure: unknown;
 };
 
+/** What streams answers; the AI SDK's models do. */
+export type StreamingModel = {
+  doStream(
+    options: LanguageModelV4CallOptions,
+  ): PromiseLike<{ readonly stream: AsyncIterable<LanguageModelV4StreamPart> }>;
+};
+
 /** What makes the texts of an answer fit to be kept. */
 type Filters = { readonly names: NameRestorer; readonly hide: HideSecrets };
 
@@ -34,7 +42,7 @@ type Filters = { readonly names: NameRestorer; readonly hide: HideSecrets };
  * a fault was paid for and is returned with the fault beside it.
  */
 export async function streamCall(
-  model: LanguageModelV4,
+  model: StreamingModel,
   options: LanguageModelV4CallOptions,
   { names, hide }: Filters,
   onDelta: (text: string) => void,
