@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { withLiterals } from './with-literals.ts';
 
@@ -18,4 +19,21 @@ test('values are turned to text as those of parameters', () => {
 
 test('what a parameter holds is not looked through for parameters', () => {
   expect(withLiterals('$1, $2', ['$2', 'two'])).toBe("'$2', 'two'");
+});
+
+test('texts are escaped as node-postgres does it', () => {
+  const texts = [
+    '',
+    "'",
+    '\\',
+    "''\\'\\\\",
+    'plain',
+    '$&',
+    "$'",
+    '漢字 — “it’s”',
+    '\n\t{"a": "b\\n"}',
+  ];
+  for (const text of texts) {
+    expect(withLiterals('$1', [text])).toBe(pg.escapeLiteral(text));
+  }
 });

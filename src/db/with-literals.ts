@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import pg from 'pg';
 import { refusedValue } from './explain-statement.ts';
 
 /** The conversion of node-postgres itself, which it does not export. */
@@ -25,5 +24,15 @@ function toLiteral(value: unknown): string {
   const text = String(prepared);
   // It would end the statement in the middle, and the server the connection.
   if (text.includes('\0')) throw refusedValue('22021');
-  return pg.escapeLiteral(text);
+  return escapeLiteral(text);
+}
+
+/**
+ * As node-postgres does it, but by native search: it builds the literal from single characters, which
+ * took a twentieth of a run's processor time.
+ */
+function escapeLiteral(text: string): string {
+  const quoted = text.includes("'") ? text.replaceAll("'", "''") : text;
+  // The space keeps it apart from a name before it.
+  return quoted.includes('\\') ? ` E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
 }
