@@ -21,6 +21,29 @@ test('the parts of any request give it back byte for byte', () => {
   );
 });
 
+test('a part begins with each block of a document, feedback, resource or source', () => {
+  const piece = fc.constantFrom(
+    ...['document', 'feedback', 'resource', 'source', 'sources'].map((tag) => `<${tag} id="1">`),
+    '\n',
+    '\n\n',
+    '\n\n\n',
+    'text',
+    ' ',
+    '<document',
+    '</source>',
+  );
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const content = pieces.join('');
+      const [, ...parts] = splitRequest({ system: '', messages: [{ role: 'user', content }] });
+      expect(parts.map((part) => part.text)).toEqual(
+        content.split(/(?=\n\n<(?:document|feedback|resource|source) )/),
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 test('a document is the same part wherever it stands', () => {
   const block = (label: string): string => `\n\n<document label="${label}">\n${label}\n</document>`;
   const request = (...labels: string[]) => ({

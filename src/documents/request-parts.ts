@@ -12,8 +12,9 @@ export type StoredRequest = {
   readonly messages: readonly { readonly role: Role; readonly content: string }[];
 };
 
-/** Before the block of a document, so that its bytes are the same wherever it stands. */
-const BLOCKS = /(?=\n\n<(?:document|feedback|resource|source) )/;
+/** What opens a block: it is split before it, so that its bytes are the same wherever it stands. */
+const GAP = '\n\n';
+const OPENINGS = ['document', 'feedback', 'resource', 'source'].map((tag) => `${GAP}<${tag} `);
 
 /**
  * The parts that requests share: the system text, each message, and in the message of documents
@@ -22,8 +23,21 @@ const BLOCKS = /(?=\n\n<(?:document|feedback|resource|source) )/;
 export function splitRequest({ system, messages }: StoredRequest): RequestPart[] {
   const all = [{ role: 'system' as const, content: system }, ...messages];
   return all.flatMap(({ role, content }) =>
-    content.split(BLOCKS).map((text, at) => ({ role: at === 0 ? role : null, text })),
+    splitBlocks(content).map((text, at) => ({ role: at === 0 ? role : null, text })),
   );
+}
+
+/** By searching for the gap: a regular expression tries every character of every request. */
+function splitBlocks(text: string): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  const first = `${GAP}<`;
+  for (let at = text.indexOf(first, 1); at >= 0; at = text.indexOf(first, at + 1)) {
+    if (!OPENINGS.some((opening) => text.startsWith(opening, at))) continue;
+    parts.push(text.slice(from, at));
+    from = at;
+  }
+  return [...parts, text.slice(from)];
 }
 
 /** Puts a request together again, byte for byte. */

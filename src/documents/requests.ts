@@ -1,6 +1,8 @@
 import type { Transaction } from '../db/database.ts';
+import { toDialecticError } from '../errors/errors.ts';
 import { hashOf, saveBlobs } from './blobs.ts';
 import { joinParts, type RequestPart, type StoredRequest, splitRequest } from './request-parts.ts';
+import type { StoredTexts } from './stored-texts.ts';
 
 type PartRow = {
   readonly call_id: string;
@@ -8,29 +10,42 @@ type PartRow = {
   readonly blob_hash: string;
 };
 
+/** The parts of a request with the hashes of their texts. */
+export type HashedParts = readonly (RequestPart & { readonly hash: string })[];
+
+/** Takes a request apart for `saveRequest`. */
+export const hashParts = (request: StoredRequest): HashedParts =>
+  splitRequest(request).map((part) => ({ ...part, hash: hashOf(part.text) }));
+
 /**
- * Stores the request of a call by its parts, each text once. Where it begins with all of the request
- * that the chain's last call sent, as that of every further turn does, it stores the rest alone.
+ * Stores the request of a call by its parts, each text once; those that are stored already are not
+ * sent. Where it begins with all of the request that the chain's last call sent, as that of every
+ * further turn does, it stores the rest alone.
  */
 export async function saveRequest(
   tx: Transaction,
   callId: string,
   chainId: string,
-  request: StoredRequest,
+  parts: HashedParts,
+  stored: StoredTexts,
 ): Promise<void> {
-  const parts = splitRequest(request);
-  const texts = parts.map(({ text }) => text);
+  const unsent = parts.filter(({ hash }) => stored.mustSend(tx, hash)).map(({ text }) => text);
+  const hashes = parts.map(({ hash }) => hash);
   const roles = parts.map(({ role }) => role);
   // Given before any of them is awaited, the statements take one round trip.
   await Promise.all([
-    saveBlobs(tx, texts),
+    unsent.length > 0 ? saveBlobs(tx, unsent) : tx.query('select keep_texts()', [], 'keep-texts'),
     tx.query(
       'select note_request($1, $2, $3, $4)',
-      [callId, chainId, roles, texts.map(hashOf)],
+      [callId, chainId, roles, hashes],
       'note-request',
     ),
   ]);
 }
+
+/** Whether a text of a request is not stored any more. */
+export const missesText = (error: unknown): boolean =>
+  toDialecticError(error).details['constraint'] === 'call_parts_tenant_id_blob_hash_fkey';
 
 /** The requests of a session's calls by their ids. */
 export async function readRequests(

@@ -1,9 +1,11 @@
 import type { Database, Transaction } from '../db/database.ts';
-import { saveRequest } from '../documents/requests.ts';
+import { type HashedParts, hashParts, missesText, saveRequest } from '../documents/requests.ts';
+import { StoredTexts } from '../documents/stored-texts.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import type { ModelRequest } from '../models/types.ts';
+import { onceFor } from '../text/memo.ts';
 import {
   type HoldResult,
   readRefusal,
@@ -40,9 +42,7 @@ type BegunCall = HoldResult & { readonly chainCost: ChainCost };
 /** Sets the cost of a request aside and writes its row before it leaves; else changes nothing. */
 export async function beginCall(database: Database, job: Job, call: NewCall): Promise<BegunCall> {
   try {
-    // Apart from the ends of calls, which may wait for longer.
-    const group = `${job.sessionId}/begin`;
-    return await database.together(job.tenantId, group, (tx) => begin(tx, job, call));
+    return await beginWithTexts(database, job, call);
   } catch (thrown) {
     const held = readRefusal(thrown);
     if (!held) throw thrown;
@@ -53,8 +53,37 @@ export async function beginCall(database: Database, job: Job, call: NewCall): Pr
   }
 }
 
+const storedTexts = onceFor((_database: Database) => new StoredTexts());
+
+/** Sends the texts that are not known to be stored, and all of them where that was wrong. */
+async function beginWithTexts(database: Database, job: Job, call: NewCall): Promise<BegunCall> {
+  const { tenantId } = job;
+  const parts = hashParts(call.request);
+  const known = storedTexts(database);
+  // Apart from the ends of calls, which may wait for longer.
+  const group = `${job.sessionId}/begin`;
+  const attempt = (stored: StoredTexts): Promise<BegunCall> =>
+    database.together(tenantId, group, (tx) => begin(tx, job, call, parts, stored));
+  const begun = await attempt(known).catch((thrown: Error) => {
+    if (!missesText(thrown)) throw thrown;
+    known.forget();
+    return attempt(new StoredTexts());
+  });
+  known.keep(
+    tenantId,
+    parts.map(({ hash }) => hash),
+  );
+  return begun;
+}
+
 /** One round trip. The money comes last: every call of the tenant waits for the lock on its payer. */
-async function begin(tx: Transaction, job: Job, call: NewCall): Promise<BegunCall> {
+async function begin(
+  tx: Transaction,
+  job: Job,
+  call: NewCall,
+  parts: HashedParts,
+  stored: StoredTexts,
+): Promise<BegunCall> {
   const { sessionId } = job;
   const { callId, request, purpose, shortened, provider, cost, price, countedTokens } = call;
   const key = { callId, purpose: GENERATION };
@@ -72,7 +101,7 @@ async function begin(tx: Transaction, job: Job, call: NewCall): Promise<BegunCal
       [...columns, JSON.stringify(shortened), countedTokens],
       'begin-call',
     ),
-    saveRequest(tx, callId, job.chainId, request),
+    saveRequest(tx, callId, job.chainId, parts, stored),
     requireFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
   ]);
   return { ...held, chainCost };

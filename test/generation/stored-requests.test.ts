@@ -10,6 +10,7 @@ import { untilRested, withWorker } from '../engine.ts';
 import { shipped } from '../recipes/shipped.ts';
 import { recordOffline } from '../session/partly.ts';
 import { newTenant, openTestStore } from '../stores.ts';
+import { watchTexts } from '../watch-texts.ts';
 
 const config = { providers: {}, models: {} };
 let database: Database;
@@ -40,6 +41,9 @@ const bytesOf = ({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>
     0,
   );
 
+const plain = ({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>): string =>
+  JSON.stringify({ system, messages });
+
 type Chain = { calls: string[]; bytes: number; parts: number };
 
 /** By document: its calls, and the bytes and rows that their requests take. */
@@ -59,8 +63,6 @@ const readChains = (sessionId: string) =>
 test('a document that goes on for ten turns stores each text once, and all requests whole', async () => {
   const { sent, sessionId, projectId } = await debate('Sundays', 'offline/builder?cut=90');
   const stored = await database.asTenant(tenantId, (tx) => readRequests(tx, sessionId));
-  const plain = ({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>) =>
-    JSON.stringify({ system, messages });
   expect([...stored.values()].map(plain).toSorted()).toEqual(sent.map(plain).toSorted());
 
   const chains = await readChains(sessionId);
@@ -88,4 +90,28 @@ test('a document that goes on for ten turns stores each text once, and all reque
     ),
   );
   expect(unused).toBe(0);
+}, 60_000);
+
+test('a text that is stored is not sent again, until it is erased', async () => {
+  ({ tenantId } = await newTenant(database));
+  const watched = async (name: string) => {
+    const sent = await watchTexts(database);
+    const run = await debate(name, 'offline/builder');
+    const begun = sent().filter((one) => one.includes('note-request'));
+    const [{ system } = { system: '' }] = run.sent;
+    expect(system.length).toBeGreaterThan(1_000);
+    const [line = ''] = system.split('\n').toSorted((a, b) => b.length - a.length);
+    return { ...run, times: begun.join('').split(line.replaceAll("'", "''")).length - 1 };
+  };
+  const first = await watched('Tuesdays');
+  const second = await watched('Wednesdays');
+  expect([first.times > 0, second.times]).toEqual([true, 0]);
+
+  for (const { projectId } of [first, second]) {
+    await database.asTenant(tenantId, (tx) => eraseProject(tx, projectId));
+  }
+  const third = await watched('Thursdays');
+  expect(third.times).toBeGreaterThan(0);
+  const stored = await database.asTenant(tenantId, (tx) => readRequests(tx, third.sessionId));
+  expect([...stored.values()].map(plain).toSorted()).toEqual(third.sent.map(plain).toSorted());
 }, 60_000);
