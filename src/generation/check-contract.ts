@@ -150,9 +150,19 @@ const nameOfValue = (value: unknown): string =>
     ? 'null'
     : nameOf(Array.isArray(value) ? 'array' : isRecord(value) ? 'object' : typeof value);
 
-function lettersOf(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return text.replace(/\\[nrt"]|[^\p{L}\p{N}]/gu, '');
+const lettersOf = (text: string): string => text.replace(/(?:\\[nrt"]|[^\p{L}\p{N}])+/gu, '');
+
+/** The letters and digits of a value as JSON, a key or a text at a time. */
+function* lettersIn(value: unknown): Generator<string> {
+  if (Array.isArray(value)) {
+    for (const item of value) yield* lettersIn(item ?? null);
+  } else if (isRecord(value)) {
+    for (const [key, field] of Object.entries(value)) {
+      if (field === undefined) continue;
+      yield lettersOf(JSON.stringify(key));
+      yield* lettersIn(field);
+    }
+  } else yield lettersOf(JSON.stringify(value ?? null));
 }
 
 /**
@@ -160,7 +170,37 @@ function lettersOf(value: unknown): string {
  * that one which keeps its contract is an echo only of something whole.
  */
 function isEcho(content: unknown, given: readonly unknown[], valid: boolean): boolean {
-  const said = lettersOf(content);
-  if (said.length < LEAST_ECHO) return false;
-  return given.map(lettersOf).some((text) => text === said || (!valid && text.includes(said)));
+  if (!hasLetters(content, LEAST_ECHO)) return false;
+  if (valid) return given.some((one) => isSame(lettersIn(content), lettersIn(one)));
+  const said = [...lettersIn(content)].join('');
+  return given.some((one) => [...lettersIn(one)].join('').includes(said));
+}
+
+function hasLetters(value: unknown, least: number): boolean {
+  let letters = 0;
+  for (const part of lettersIn(value)) {
+    letters += part.length;
+    if (letters >= least) return true;
+  }
+  return false;
+}
+
+/** Whether two texts are the same that come in pieces; read as far as they are. */
+function isSame(one: Iterator<string>, other: Iterator<string>): boolean {
+  let [left, right] = ['', ''];
+  for (;;) {
+    const [more, others] = [left || nextOf(one), right || nextOf(other)];
+    const length = Math.min(more.length, others.length);
+    if (length === 0) return more === others;
+    if (more.slice(0, length) !== others.slice(0, length)) return false;
+    [left, right] = [more.slice(length), others.slice(length)];
+  }
+}
+
+/** The next piece that is not empty; empty at the end. */
+function nextOf(pieces: Iterator<string>): string {
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    if (next.value !== '') return next.value;
+  }
+  return '';
 }

@@ -1,4 +1,5 @@
 import type { ContractNode, FillSource } from '../recipe/types.ts';
+import { onceFor } from '../text/memo.ts';
 import { isRecord } from './json-reader.ts';
 
 /** What code knows about a document and a model must not be told or trusted with. */
@@ -20,6 +21,7 @@ export function fillFields(node: ContractNode, value: unknown, values: FillValue
 
 /** Takes those fields out again: debaters do not learn who wrote what. */
 export function stripFields(node: ContractNode, value: unknown): unknown {
+  if (!hasFills(node)) return value;
   const { items, properties } = node;
   if (items && Array.isArray(value)) return value.map((item) => stripFields(items, item));
   if (!properties || !isRecord(value)) return value;
@@ -36,7 +38,13 @@ export function stripFields(node: ContractNode, value: unknown): unknown {
 
 /** Whether a document has fields that code filled in. */
 export const isFilled = (node: ContractNode, value: unknown): boolean =>
-  JSON.stringify(stripFields(node, value)) !== JSON.stringify(value);
+  hasFills(node) && JSON.stringify(stripFields(node, value)) !== JSON.stringify(value);
+
+/** Whether a contract reserves a field for code anywhere. */
+const hasFills: (node: ContractNode) => boolean = onceFor((node) => {
+  const within = [...Object.values(node.properties ?? {}), ...(node.items ? [node.items] : [])];
+  return node['x-fill'] !== undefined || within.some(hasFills);
+});
 
 /** Whether a part consists of reserved fields alone. */
 function reserves(node: ContractNode | undefined): boolean {

@@ -7,7 +7,8 @@ const NEAR = 20_000;
  */
 const MOST_PASSED = 500_000_000;
 
-const lettersOf = (text: string): string => text.replace(/&lt;|[^\p{L}\p{N}]/gu, '').toLowerCase();
+const lettersOf = (text: string): string =>
+  text.replace(/(?:&lt;|[^\p{L}\p{N}])+/gu, '').toLowerCase();
 
 /**
  * Tells whether a text shows in a rendered one, by its letters and digits alone. When the limit is

@@ -57,11 +57,16 @@ export function renderMarkdown(input: RenderInput): RenderedDocument {
 function isForCode(schema: ContractSchema, path: Path): boolean {
   let node: unknown = schema;
   for (const part of path) {
-    const { properties, items } = (node ?? {}) as { properties?: object; items?: unknown };
+    const { properties, items } = (node ?? {}) as {
+      properties?: Readonly<Record<string, unknown>>;
+      items?: unknown;
+    };
     node =
       typeof part === 'number'
         ? items
-        : (Object.entries(properties ?? {}).find(([key]) => key === part)?.[1] as unknown);
+        : properties && Object.hasOwn(properties, part)
+          ? properties[part]
+          : undefined;
     if (isRecord(node) && node['x-shown'] === false) return true;
   }
   return false;

@@ -5,25 +5,42 @@ import { isRecord } from './json-reader.ts';
 type Tracked = { readonly value: unknown; readonly wasRead: (path: Path) => boolean };
 export type Path = readonly (string | number)[];
 
-const keyOf = (path: Path): string => JSON.stringify(path);
+/** What is known of one place in a value. */
+type Place = { isRead: boolean; readonly within: Map<string, Place>; shown: object | undefined };
+
+const newPlace = (): Place => ({ isRead: false, within: new Map(), shown: undefined });
 
 /** Wraps a value for a template, so that a field without a place in it can be found. */
 export function track(value: unknown): Tracked {
-  const read = new Set<string>();
-  const wrap = (target: unknown, path: Path): unknown => {
+  const root = newPlace();
+  const wrap = (target: unknown, place: Place): unknown => {
     if (typeof target !== 'object' || target === null) {
-      read.add(keyOf(path));
+      place.isRead = true;
       return target;
     }
-    return new Proxy(target, {
+    place.shown ??= new Proxy(target, {
       get(object, name, receiver) {
         const child: unknown = Reflect.get(object, name, receiver);
         if (typeof name === 'symbol' || !Object.hasOwn(object, name)) return child;
-        return name === 'length' && Array.isArray(object) ? child : wrap(child, [...path, name]);
+        return name === 'length' && Array.isArray(object)
+          ? child
+          : wrap(child, within(place, name));
       },
     });
+    return place.shown;
   };
-  return { value: wrap(value, []), wasRead: (path) => read.has(keyOf(path.map(String))) };
+  const wasRead = (path: Path): boolean => {
+    let place: Place | undefined = root;
+    for (const part of path) place = place?.within.get(String(part));
+    return place?.isRead ?? false;
+  };
+  return { value: wrap(value, root), wasRead };
+}
+
+function within(place: Place, name: string): Place {
+  const known = place.within.get(name) ?? newPlace();
+  place.within.set(name, known);
+  return known;
 }
 
 /**

@@ -3,7 +3,7 @@
  * and cannot change that of what surrounds it.
  */
 import { withoutControls } from './clean-text.ts';
-import { type Fence, findFences, makeInert, makeInlineInert } from './safe-markdown.ts';
+import { type Fence, findFences, makePlainInert, makePlainInlineInert } from './safe-markdown.ts';
 
 const HEADING = /^ {0,3}(#{1,6})(?=\s|$)/;
 const SETEXT = /^ {0,3}(?:=+|-{2,})\s*$/;
@@ -27,7 +27,7 @@ export function safeBlock(text: string, level: number): string {
     } else result.push(safeLine(line, shift));
   }
   const open = fences.find((fence) => isLeftOpen(lines, fence));
-  return makeInert((open ? [...result, open.markup] : result).join('\n').trimEnd());
+  return makePlainInert((open ? [...result, open.markup] : result).join('\n').trimEnd());
 }
 
 /** What would begin a block where the text stands first in its line. */
@@ -36,7 +36,7 @@ const BLOCK_MARK = /^(?:#{1,6}(?=\s|$)|~{3,}|`{3,}(?=[^`]*$)|(?:=+|-{2,})$)/;
 /** A text that has to stay on one line, as in a heading. */
 export function safeInline(text: string): string {
   const line = withoutControls(text).replace(/\s+/g, ' ').trim();
-  return makeInlineInert(line.replace(BLOCK_MARK, '\\$&'));
+  return makePlainInlineInert(line.replace(BLOCK_MARK, '\\$&'));
 }
 
 /** A text in a cell of a table. */

@@ -52,9 +52,11 @@ export type Fence = {
 
 /** The fenced blocks of a text, those within lists and quotes included. */
 export const findFences = (text: string): Fence[] =>
-  parseBlocks(text)
-    .filter(({ type }) => type === 'fence')
-    .map(({ map, markup, level }) => ({ start: map![0], end: map![1], markup, level }));
+  text.includes('```') || text.includes('~~~')
+    ? parseBlocks(text)
+        .filter(({ type }) => type === 'fence')
+        .map(({ map, markup, level }) => ({ start: map![0], end: map![1], markup, level }))
+    : [];
 
 const MOST_ROUNDS = 5;
 
@@ -64,15 +66,14 @@ const MOST_ROUNDS = 5;
  * of these comes back as it is, and so does code. Text that gets a new meaning whenever something
  * in it is made text loses all its marks instead.
  */
-export function makeInert(text: string): string {
-  const plain = withoutControls(text);
-  return settle(plain, /`|~~~/.test(plain) ? findCode : () => []);
-}
+export const makeInert = (text: string): string => makePlainInert(withoutControls(text));
 
-/** The same for a text that stands within a line, where nothing can be a block. */
-export function makeInlineInert(text: string): string {
-  return settle(withoutControls(text), spansOf);
-}
+/** The same for a text that was cleaned by `withoutControls`. */
+export const makePlainInert = (plain: string): string =>
+  settle(plain, plain.includes('`') || plain.includes('~~~') ? findCode : () => []);
+
+/** The same for a cleaned text that stands within a line, where nothing can be a block. */
+export const makePlainInlineInert = (plain: string): string => settle(plain, spansOf);
 
 function settle(text: string, findRanges: (text: string) => Range[]): string {
   let current = text;
@@ -100,13 +101,16 @@ const IMAGE = /(?<!\\)((?:\\\\)*)!(?=\[)/g;
 /** Where a link or a definition names its target; so much of it as tells its kind. */
 const TARGET = /(?<!\\)((?:\\\\)*)\](?=[(:]\s{0,20}<?([^\s)>]{0,80}))/g;
 
-const escapePart = (text: string): string =>
-  text
-    .replace(TAG, '&lt;')
-    .replace(IMAGE, '$1\\!')
-    .replace(TARGET, (whole, slashes: string, target: string) =>
-      isAllowed(target) ? whole : `${slashes}\\]`,
-    );
+/** Most texts hold none of the three, which a search tells sooner than an expression. */
+function escapePart(text: string): string {
+  const tagged = text.includes('<') ? text.replace(TAG, '&lt;') : text;
+  const linked = tagged.includes('![') ? tagged.replace(IMAGE, '$1\\!') : tagged;
+  return linked.includes('](') || linked.includes(']:')
+    ? linked.replace(TARGET, (whole, slashes: string, target: string) =>
+        isAllowed(target) ? whole : `${slashes}\\]`,
+      )
+    : linked;
+}
 
 const LONGEST_TARGET = 80;
 
