@@ -1,4 +1,5 @@
 import { renderLiquid } from '../text/liquid.ts';
+import { freezeDeep, Memo } from '../text/memo.ts';
 import { type DocumentView, describeDocument, documentsGuidedBy } from './contract.ts';
 import { isShown } from './edges.ts';
 import type { MergedOverlay } from './overlays.ts';
@@ -69,6 +70,14 @@ export function renderSeedPrompt(process: Process, stage: Stage, facts: PromptFa
   );
 }
 
+/** Lists of inputs of the debates that are under way. */
+const MOST_LISTS = 1_000;
+const lists = new Memo<readonly PromptInput[]>(MOST_LISTS);
+
+/** Lanes and turns read alike: what a prompt says of an equal list is known by its object. */
+const sameList = (inputs: readonly PromptInput[]): readonly PromptInput[] =>
+  lists.get(JSON.stringify(inputs), () => freezeDeep(structuredClone(inputs)));
+
 /** The prompt of one job of a step. */
 export function renderPrompt(
   process: Process,
@@ -79,7 +88,7 @@ export function renderPrompt(
 ): string {
   const inputs: Record<string, readonly PromptInput[]> = {};
   for (const input of step.inputs.filter(isShown))
-    inputs[input.name] = job.inputs[input.name] ?? [];
+    inputs[input.name] = sameList(job.inputs[input.name] ?? []);
   if (step.prompt === null) return '';
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
