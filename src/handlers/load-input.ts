@@ -5,50 +5,15 @@ import { isShownRendered, showSections } from '../generation/document-text.ts';
 import { stripFields } from '../generation/fill-fields.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { optionLabel, rivalsByLabel } from '../planning/deal-labels.ts';
-import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
-import type { Process } from '../recipe/types.ts';
+import type { ContractNode, InputType, Process } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
 import { requireRecord } from '../text/is-record.ts';
+import { onceFor, onceForPair } from '../text/memo.ts';
+import type { InputDocuments } from './input-documents.ts';
 import { readBody } from './read-body.ts';
-
-type Row = {
-  id: string;
-  kind: string;
-  stage_key: string;
-  step_key: string | null;
-  document_key: string | null;
-  identity: string;
-  lane_id: string | null;
-  inputs: PlannedInput[];
-  source_group: string | null;
-  content: unknown;
-  body_hash: string | null;
-  /** The request as it was given, or the Markdown of a document; null where none is stored. */
-  body: string | null;
-};
-
-/** The documents that a job was planned with, by their ids. */
-export type InputDocuments = ReadonlyMap<string, Row>;
-
-/** Reads all of a job's documents with their texts at once. */
-export async function readInputDocuments(
-  tx: TenantQueries,
-  { inputs }: Pick<PlannedJob, 'inputs'>,
-): Promise<InputDocuments> {
-  const rows = await tx.query<Row>(
-    `select d.id, d.kind, d.stage_key, d.step_key, d.document_key, d.identity, d.lane_id,
-       d.inputs, d.source_group, d.content, d.body_hash, b.body
-     from documents d left join blobs b on b.tenant_id = d.tenant_id
-       and b.hash = case d.kind when 'seed_prompt' then d.markdown_hash else d.body_hash end
-     where d.id = any ($1)`,
-    [inputs.flatMap(({ ids }) => ids)],
-    'read-inputs',
-  );
-  return new Map(rows.map((row) => [row.id, row]));
-}
 
 /** The lineage of a document: a proposal and what is written on it share it. */
 export type Lineage = {
@@ -83,11 +48,11 @@ export async function loadInput(
   const stage = stageOf(process, row.stage_key);
   const step = stepOf(stage, row.step_key);
   const contract = requireContract(stage, step);
-  const content = stripFields(contract, row.content);
+  const content = shownContent(contract, requireRecord(row.content));
   const body = isShownRendered(step, type)
     ? (row.body ??
       (await database.asTenant(reads.tenantId, (tx) => readBody(tx, process, stage, step, row))))
-    : showSections(type, requireRecord(content));
+    : sectionsAs(type)(content);
   const rivals = rivalsInput(process, step) ? rivalsByLabel(process, row.inputs) : [];
   const ownLabel = await findOwnLabel(reads, laneId, rivals);
   // Labels are dealt anew for each ballot, so that a reader must be told whom they mean.
@@ -97,6 +62,20 @@ export async function loadInput(
   const sourceGroup = row.source_group;
   const made = { ...base, sourceGroup, title, text, content, contract, writer };
   return { ...made, ...(ownLabel && { ownLabel }) };
+}
+
+/** What readers may see of a content; what was shown of one that is kept is not made again. */
+const shownContent = onceForPair((contract: ContractNode, content: Record<string, unknown>) =>
+  requireRecord(stripFields(contract, content)),
+);
+
+type Shown = (content: Record<string, unknown>) => string;
+const sectionsByType = new Map<InputType, Shown>();
+
+function sectionsAs(type: InputType): Shown {
+  const known = sectionsByType.get(type) ?? onceFor((content) => showSections(type, content));
+  sectionsByType.set(type, known);
+  return known;
 }
 
 async function findOwnLabel(

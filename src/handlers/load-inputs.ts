@@ -7,7 +7,8 @@ import { isShown, stageOf, stepOf } from '../recipe/edges.ts';
 import { readingOrder, sourceOf } from '../recipe/reading-order.ts';
 import type { Step } from '../recipe/types.ts';
 import type { SessionView } from '../session/read.ts';
-import { type InputDocuments, type Lineage, loadInput } from './load-input.ts';
+import type { InputDocuments } from './input-documents.ts';
+import { type Lineage, loadInput } from './load-input.ts';
 
 /** Loads a job's inputs by the ids that were fixed when it was planned. */
 export async function loadInputs(

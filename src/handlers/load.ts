@@ -23,7 +23,7 @@ import {
 import { sourceCache } from '../sources/source-cache.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
-import { readInputDocuments } from './load-input.ts';
+import { readInputDocuments } from './input-documents.ts';
 import { loadInputs } from './load-inputs.ts';
 import { resolveAwaited } from './resolve-awaited.ts';
 
@@ -58,7 +58,7 @@ export async function load(database: Database, job: Job): Promise<Loaded> {
       readOrigin(reads, planned),
       readChunks(reads, job),
       readSeedPrompt(reads, job, planned),
-      readInputDocuments(reads, planned),
+      readInputDocuments(database, reads, planned),
       readNextVersion(reads, job.sessionId, planned.identity),
       findAbandoned(reads, job),
     ]);

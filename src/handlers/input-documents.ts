@@ -1,0 +1,94 @@
+import type { Database, TenantQueries } from '../db/database.ts';
+import type { PlannedInput, PlannedJob } from '../planning/types.ts';
+import { freezeDeep, onceFor } from '../text/memo.ts';
+
+type Row = {
+  id: string;
+  kind: string;
+  stage_key: string;
+  step_key: string | null;
+  document_key: string | null;
+  identity: string;
+  lane_id: string | null;
+  inputs: PlannedInput[];
+  source_group: string | null;
+  content: unknown;
+  body_hash: string | null;
+  /** The request as it was given, or the Markdown of a document; null where none is stored. */
+  body: string | null;
+};
+
+/** The documents that a job was planned with, by their ids. */
+export type InputDocuments = ReadonlyMap<string, Row>;
+
+/** Reads all of a job's documents with their texts at once; those that are known are not read. */
+export const readInputDocuments = (
+  database: Database,
+  reads: TenantQueries,
+  { inputs }: Pick<PlannedJob, 'inputs'>,
+): Promise<InputDocuments> =>
+  keptDocuments(database).read(
+    reads,
+    inputs.flatMap(({ ids }) => ids),
+  );
+
+const keptDocuments = onceFor((_database: Database) => new DocumentCache());
+
+/** Some debates of the longest kind: a document is read by every lane and by most later steps. */
+const MOST_CHARACTERS = 10_000_000;
+
+type Kept = { readonly row: Row; readonly characters: number };
+
+/**
+ * Documents of one database that jobs of this process have read. A document that is stored never
+ * changes, but for marks that no prompt shows. The least recently used go first.
+ */
+class DocumentCache {
+  readonly #kept = new Map<string, Kept>();
+  #characters = 0;
+
+  async read(reads: TenantQueries, ids: readonly string[]): Promise<InputDocuments> {
+    const found = new Map<string, Row>();
+    for (const id of ids) {
+      const key = `${reads.tenantId}/${id}`;
+      const known = this.#kept.get(key);
+      if (known === undefined) continue;
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      found.set(id, known.row);
+    }
+    const unknown = ids.filter((id) => !found.has(id));
+    if (unknown.length === 0) return found;
+    for (const row of await readRows(reads, unknown)) {
+      found.set(row.id, row);
+      if (isFinal(row)) this.#keep(`${reads.tenantId}/${row.id}`, freezeDeep(row));
+    }
+    return found;
+  }
+
+  #keep(key: string, row: Row): void {
+    if (this.#kept.has(key)) return;
+    const characters = (row.body ?? JSON.stringify(row.content)).length;
+    this.#kept.set(key, { row, characters });
+    this.#characters += characters;
+    for (const [oldest, one] of this.#kept) {
+      if (this.#characters <= MOST_CHARACTERS) break;
+      this.#kept.delete(oldest);
+      this.#characters -= one.characters;
+    }
+  }
+}
+
+/** A document of an earlier release gets its body when it is first read. */
+const isFinal = ({ body, kind }: Row): boolean => body !== null || kind === 'header_context';
+
+const readRows = (reads: TenantQueries, ids: readonly string[]): Promise<Row[]> =>
+  reads.query<Row>(
+    `select d.id, d.kind, d.stage_key, d.step_key, d.document_key, d.identity, d.lane_id,
+       d.inputs, d.source_group, d.content, d.body_hash, b.body
+     from documents d left join blobs b on b.tenant_id = d.tenant_id
+       and b.hash = case d.kind when 'seed_prompt' then d.markdown_hash else d.body_hash end
+     where d.id = any ($1)`,
+    [ids],
+    'read-inputs',
+  );
