@@ -21,6 +21,21 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** Lets everything that is ready run first, I/O included. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** So long may a loop keep the thread: an answer or a timer waits for it. */
+const SLICE_MS = 3;
+
+/** Lets the rest of the process in between the steps of a long loop. */
+export class Slices {
+  #since = elapsedMs();
+
+  /** Called after every step; it waits for a turn when the steps have taken long enough. */
+  async rest(): Promise<void> {
+    if (elapsedMs() - this.#since < SLICE_MS) return;
+    await nextTurn();
+    this.#since = elapsedMs();
+  }
+}
+
 /** Calls `tick` every `ms` until stopped; it does not keep the process alive. */
 export function every(ms: number, tick: () => void): { stop(): void } {
   const timer = setInterval(tick, ms);

@@ -157,7 +157,7 @@ export async function writeTextFile(path: string, text: string): Promise<void> {
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await replaceText(path, text, 0o600);
+    await replaceText(path, text, { mode: 0o600 });
   } catch (thrown) {
     throw explain(thrown, path);
   }
