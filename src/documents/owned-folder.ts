@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DialecticError, messageOf } from '../errors/errors.ts';
+import { Slices } from '../platform/clock.ts';
 import { explain, readTextFile, writeTextFile } from '../platform/folders.ts';
 import { newId } from '../platform/ids.ts';
 import {
@@ -16,6 +17,18 @@ import { hashOf } from './blobs.ts';
 import { deconstructPath } from './paths.ts';
 import { isWritten, noteWritten } from './written-files.ts';
 
+/**
+ * A text that is made when it is written; `key` is another wherever the text would be another. Null
+ * where the file has been written before and nothing was read to make it again.
+ */
+type LazyText = { readonly key: string; readonly make: (() => string) | null };
+
+/** What goes into a file. */
+export type FileContent = string | Uint8Array | LazyText;
+
+const isLazy = (content: FileContent): content is LazyText =>
+  typeof content === 'object' && 'make' in content;
+
 /** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */
 type Claim = { readonly owner: string; readonly files: readonly string[] };
 
@@ -24,9 +37,6 @@ const CLAIM = '.dialectic-files.json';
 const CLAIM_LIMITS = { maxFileBytes: 64_000_000, maxFolderBytes: 64_000_000, maxFiles: 1 };
 /** A file manager leaves it in a folder that looks empty. */
 const LEFT_BY_SYSTEM = '.DS_Store';
-
-/** How many places are looked at at a time: as many as node has threads for files. */
-const LOOKS_AT_ONCE = 4;
 
 /**
  * Makes sure that a folder can be written before anything is spent on what goes into it: it is
@@ -63,15 +73,21 @@ export async function claimFolder(out: string, owner: string): Promise<void> {
 /**
  * Brings the owner's files in a folder up to date. Before the first is written, every place is
  * looked at: a file that the program did not write there, and a link, are left alone and refused.
- * What this process wrote before, and what is still as it left it, is not written again.
+ * What this process wrote before, and what is still as it left it, is not written again. Returns
+ * false, with nothing written, where such a file is gone or changed whose text was not read again.
  */
 export async function writeOwned(
   out: string,
   owner: string,
-  files: ReadonlyMap<string, string | Uint8Array>,
-): Promise<void> {
+  files: ReadonlyMap<string, FileContent>,
+): Promise<boolean> {
   const known = new Set(await readOwned(out, owner));
   const found = await requireAllFree(out, [...files.keys()], known);
+  const isThere = (path: string, digest: string): boolean =>
+    isWritten(resolve(out, path), digest, found.get(path));
+  for (const [path, content] of files) {
+    if (isLazy(content) && content.make === null && !isThere(path, content.key)) return false;
+  }
   await makeFolder(out);
   const noted = new Set([...known, ...files.keys()]);
   // Noted first: after a kill in the midst, the next export knows its own files.
@@ -81,19 +97,25 @@ export async function writeOwned(
     [...known].filter((path) => !files.has(path)),
   );
   const made = new Set<string>();
-  for (const [path, text] of files) {
+  const slices = new Slices();
+  for (const [path, content] of files) {
+    await slices.rest();
+    const digest = isLazy(content) ? content.key : hashOf(content);
+    if (isThere(path, digest)) continue;
+    const text = isLazy(content) ? content.make?.() : content;
+    if (text === undefined) continue; // looked at above
     const place = resolve(out, path);
-    const digest = hashOf(text);
-    if (isWritten(place, digest, found.get(path))) continue;
     try {
       await makeFoldersWithin(out, path, made);
-      noteWritten(place, digest, await replaceText(place, text));
+      const before = found.get(path) ?? null;
+      noteWritten(place, digest, await replaceText(place, text, { before }));
     } catch (thrown) {
       throw explain(thrown, out);
     }
   }
   const kept = [...noted].filter((path) => files.has(path) || !removed.has(path));
   if (kept.length < noted.size || noted.size === 0) await writeClaim(out, { owner, files: kept });
+  return true;
 }
 
 /** What stands at each place, of which none may be a link or a file of others. */
@@ -104,12 +126,10 @@ async function requireAllFree(
 ): Promise<ReadonlyMap<string, Stats | null>> {
   const noLinks = new Set<string>();
   const found = new Map<string, Stats | null>();
-  for (let at = 0; at < paths.length; at += LOOKS_AT_ONCE) {
-    await Promise.all(
-      paths.slice(at, at + LOOKS_AT_ONCE).map(async (path) => {
-        found.set(path, await requireFree(out, path, known, noLinks));
-      }),
-    );
+  const slices = new Slices();
+  for (const path of paths) {
+    found.set(path, await requireFree(out, path, known, noLinks));
+    await slices.rest();
   }
   return found;
 }

@@ -47,16 +47,18 @@ export async function saveRequest(
 export const missesText = (error: unknown): boolean =>
   toDialecticError(error).details['constraint'] === 'call_parts_tenant_id_blob_hash_fkey';
 
-/** The requests of a session's calls by their ids. */
+/** The requests of a session's calls by their ids; of all its calls where none are named. */
 export async function readRequests(
   tx: Transaction,
   sessionId: string,
+  calls: readonly string[] | null = null,
 ): Promise<ReadonlyMap<string, StoredRequest>> {
   const rows = await tx.query<PartRow>(
     `select c.id as call_id, p.role, p.blob_hash from model_calls c,
        lateral request_parts(c.id) as p
-     where c.session_id = $1 order by c.id, p.ordinal`,
-    [sessionId],
+     where c.session_id = $1 and ($2::uuid[] is null or c.id = any ($2))
+     order by c.id, p.ordinal`,
+    [sessionId, calls],
   );
   const texts = await readTexts(tx, rows);
   const requests = new Map<string, StoredRequest>();

@@ -14,6 +14,10 @@ export function noteWritten(path: string, digest: string, { ino, size, mtimeMs }
   written.set(path, { digest, ino, size, mtimeMs });
 }
 
+/** Whether this process has written this text there; others may have changed it since. */
+export const wasWritten = (path: string, digest: string): boolean =>
+  written.get(path)?.digest === digest;
+
 /** Whether a file holds this text: this process wrote it, and nobody has changed or replaced it. */
 export function isWritten(path: string, digest: string, found: Stats | null | undefined): boolean {
   const noted = written.get(path);

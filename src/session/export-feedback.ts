@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import type { SessionView } from './read.ts';
@@ -31,7 +32,7 @@ export async function addFeedbackFiles(
   tx: Transaction,
   session: SessionView,
   works: ReadonlyMap<string, Work>,
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
 ): Promise<FeedbackRecord[]> {
   const rows = await tx.query<Row>(
     `select f.iteration, f.stage_key, f.document_id, d.identity, f.question, f.body, f.created_at,
@@ -43,8 +44,9 @@ export async function addFeedbackFiles(
   );
   for (const row of rows) {
     const path = pathOf(session, row, works);
-    const before = files.get(path) ?? '# Feedback\n';
-    files.set(path, `${before}\n${makeInert(describe(row))}`);
+    const before = files.get(path);
+    const soFar = typeof before === 'string' ? before : '# Feedback\n';
+    files.set(path, `${soFar}\n${makeInert(describe(row))}`);
   }
   return rows.map(toRecord);
 }

@@ -1,5 +1,6 @@
 import { createFreeNames } from '../documents/free-names.ts';
 import { splitFrontMatter } from '../documents/front-matter.ts';
+import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath } from '../documents/paths.ts';
 import { readWorkItems } from '../planning/work-items.ts';
 import { describeDocument } from '../recipe/contract.ts';
@@ -26,7 +27,7 @@ export function addResults(
   session: SessionView,
   rows: readonly DocumentRow[],
   documents: readonly ExportedDocument[],
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
 ): ResultFile[] {
   const free = createFreeNames();
   return session.process.results.flatMap((ref) => {
@@ -98,7 +99,7 @@ function withUnits(item: Readonly<Record<string, unknown>>): Readonly<Record<str
 export function addWorkItems(
   session: SessionView,
   rows: readonly DocumentRow[],
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
 ): number {
   for (const workItems of session.process.workItems) {
     const plan = findResult(session, rows, workItems);

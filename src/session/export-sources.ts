@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath } from '../documents/paths.ts';
 import { linkMarkers } from '../sources/footnotes.ts';
 import type { Source } from '../sources/source.ts';
@@ -122,13 +123,14 @@ export function addSources(
   session: SessionView,
   book: SourceBook,
   documents: readonly ExportedDocument[],
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
 ): void {
   const { sources } = book;
   if (sources.size === 0) return;
   for (const [path, text] of files) {
     const above = pageAbove(session, path);
-    if (above !== null) files.set(path, linkMarkers(text, sources.find, `${above}${SOURCES_PAGE}`));
+    if (above !== null && typeof text === 'string')
+      files.set(path, linkMarkers(text, sources.find, `${above}${SOURCES_PAGE}`));
   }
   files.set(SOURCES_PAGE, makeInert(writePage(book, documents)));
   files.set(SOURCES_DATA, `${JSON.stringify(sources.all, null, 2)}\n`);

@@ -1,16 +1,18 @@
 import type { Transaction } from '../db/database.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
+import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
 import { uniteLosses } from '../planning/missing.ts';
 import type { Loss } from '../planning/types.ts';
+import { Slices } from '../platform/clock.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { type CitationRecord, describeRerun } from './citation-record.ts';
 import { type Counts, readCounts } from './counts.ts';
 import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
-import { addCalls, readCalls, showAsIs } from './export-calls.ts';
+import { CallFiles, type IsWritten, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
 import {
@@ -91,10 +93,30 @@ export async function exportSession(
   tx: Transaction,
   session: SessionView,
 ): Promise<ExportedSession> {
-  const files = new Map<string, string>();
+  const { files, ...exported } = await exportTree(tx, session, () => false);
+  const texts = new Map<string, string>();
+  for (const [path, content] of files) {
+    const text = typeof content === 'object' && 'make' in content ? content.make?.() : content;
+    if (typeof text === 'string') texts.set(path, text);
+  }
+  return { ...exported, files: texts };
+}
+
+/** A tree in which texts that take long are made when they are written, and only if they are new. */
+export type ExportedTree = Omit<ExportedSession, 'files'> & {
+  readonly files: ReadonlyMap<string, FileContent>;
+};
+
+/** The same tree to be written: what `isWritten` says stands in the folder is not read again. */
+export async function exportTree(
+  tx: Transaction,
+  session: SessionView,
+  isWritten: IsWritten,
+): Promise<ExportedTree> {
+  const files = new Map<string, FileContent>();
   const others = await readSiblings(tx, session);
-  for (const other of others) await addDebate(tx, other, files);
-  const { rows, documents, feedback } = await addDebate(tx, session, files);
+  for (const other of others) await addDebate(tx, other, files, isWritten);
+  const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten);
   const missing = await readMissing(tx, session, documents);
   await addProject(tx, session, others, files, { missing, feedback });
   const questions = await readQuestions(tx, session);
@@ -128,16 +150,24 @@ async function readSiblings(tx: Transaction, session: SessionView): Promise<Sess
 }
 
 /** Adds what one session has made: its prompts, answers and documents. */
-async function addDebate(tx: Transaction, session: SessionView, files: Map<string, string>) {
+async function addDebate(
+  tx: Transaction,
+  session: SessionView,
+  files: Map<string, FileContent>,
+  isWritten: IsWritten,
+) {
   const order = session.process.stages.map(({ key }) => key);
   const rows = (await readRows(tx, session)).toSorted(
     (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
   );
   const calls = await readCalls(tx, session);
+  const callFiles = new CallFiles(files, isWritten);
+  const slices = new Slices();
   const documents: ExportedDocument[] = [];
   const works = new Map<string, Work>();
   const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));
   for (const row of rows) {
+    await slices.rest();
     if (row.kind === 'seed_prompt') {
       const place = {
         session: session.id.slice(-12),
@@ -152,8 +182,9 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
     documents.push(addDocument(files, session, row, work));
     works.set(row.id, work);
     const about = lanesAbout(session, row, origins).map(({ ordinal }) => ordinal);
-    addCalls(files, calls.get(row.chain_id ?? '') ?? [], work, about);
+    callFiles.add(calls.get(row.chain_id ?? '') ?? [], work, about);
   }
+  await callFiles.read(tx, session.id);
   markReplaced(session, documents, files);
   await addRecipe(session, files);
   const feedback = await addFeedbackFiles(tx, session, works, files);
@@ -164,7 +195,10 @@ async function addDebate(tx: Transaction, session: SessionView, files: Map<strin
 const recipes = new WeakMap<Process, ReadonlyMap<string, string>>();
 
 /** The recipe as the session followed it: a replay needs no other, and a person can change it. */
-async function addRecipe({ id, process }: SessionView, files: Map<string, string>): Promise<void> {
+async function addRecipe(
+  { id, process }: SessionView,
+  files: Map<string, FileContent>,
+): Promise<void> {
   // Loaded here: commands that export nothing need no YAML.
   const { processToFiles } = await import('../recipe/serialise.ts');
   const made = recipes.get(process) ?? processToFiles(process);
@@ -175,7 +209,7 @@ async function addRecipe({ id, process }: SessionView, files: Map<string, string
 }
 
 function addDocument(
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
   session: SessionView,
   row: DocumentRow,
   work: Work,
@@ -290,7 +324,7 @@ async function addProject(
   tx: Transaction,
   session: SessionView,
   others: readonly SessionView[],
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
   { missing, feedback }: { missing: readonly Loss[]; feedback: readonly FeedbackRecord[] },
 ) {
   const { projectId, process } = session;

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { splitFrontMatter } from '../documents/front-matter.ts';
+import type { FileContent } from '../documents/owned-folder.ts';
 import type { DocumentRef } from '../recipe/types.ts';
 import type { ExportedDocument } from './export.ts';
 import { titleOf } from './export-results.ts';
@@ -12,7 +13,7 @@ import type { SessionView } from './read.ts';
 export function markReplaced(
   session: SessionView,
   documents: readonly ExportedDocument[],
-  files: Map<string, string>,
+  files: Map<string, FileContent>,
 ): void {
   for (const { by, ...ref } of session.process.replaced) {
     for (const { path, lane, iteration } of documents.filter((one) => isOf(one, ref))) {
@@ -20,7 +21,7 @@ export function markReplaced(
         (one) => isOf(one, by) && one.lane.id === lane.id && one.iteration === iteration,
       );
       const source = path === null ? undefined : files.get(path);
-      if (path === null || source === undefined || !later?.path) continue;
+      if (path === null || typeof source !== 'string' || !later?.path) continue;
       const link = posix.relative(posix.dirname(path), later.path);
       const note = `> A later document takes the place of this one: [${titleOf(session, by)}](${encodeURI(link)}).`;
       const { text } = splitFrontMatter(source);

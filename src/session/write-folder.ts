@@ -1,17 +1,18 @@
 import { join, resolve } from 'node:path';
 import type { Database, Transaction } from '../db/database.ts';
-import { claimFolder, writeOwned } from '../documents/owned-folder.ts';
+import { claimFolder, type FileContent, writeOwned } from '../documents/owned-folder.ts';
+import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
 import { lookAt } from '../platform/safe-writes.ts';
-import { exportSession } from './export.ts';
+import { exportTree } from './export.ts';
 import { exportCopies } from './export-copies.ts';
 import { readSession } from './read.ts';
 import { type RunResult, summarise } from './summary.ts';
 
 /** What a session has made so far, ready to be written. */
 type Exported = {
-  readonly files: ReadonlyMap<string, string | Uint8Array>;
+  readonly files: ReadonlyMap<string, FileContent>;
   readonly result: RunResult;
   readonly projectId: string;
 };
@@ -20,6 +21,13 @@ type Exported = {
 export type ExportOptions = {
   /** The files and pages that sources were read from, byte by byte. */
   readonly copies?: boolean;
+};
+
+type ReadOptions = ExportOptions & {
+  /** The folder that it is read for; the one that the session remembers where absent. */
+  readonly out?: string;
+  /** Whether texts are read again that this process has written into that folder. */
+  readonly isWhole?: boolean;
 };
 
 /**
@@ -36,14 +44,12 @@ export async function writeFolder(
 ): Promise<RunResult> {
   if (!out) {
     const workers = await countWorkersOf(database, sessionId);
-    const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, workers);
+    const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, { workers });
     return (await database.asTenant(tenantId, read)).result;
   }
-  const write = async ({ projectId, files, result }: Exported): Promise<RunResult> => {
-    await writeOwned(out, projectId, files);
-    return result;
-  };
-  const result = await exportAlone(database, tenantId, sessionId, write, { copies });
+  const write: Write = async ({ projectId, files, result }) =>
+    (await writeOwned(out, projectId, files)) ? result : null;
+  const result = await exportAlone(database, tenantId, sessionId, write, { copies, out });
   const { folder } = result;
   if (folder !== null && (await lookAt(folder)) !== null) return placeDocuments(result, out);
   const kept = await database.asTenant(tenantId, (tx) => rememberFolder(tx, sessionId, out));
@@ -65,7 +71,7 @@ export function updateFolder(
     if (folder === null) return result;
     try {
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
-      await writeOwned(folder, projectId, files);
+      if (!(await writeOwned(folder, projectId, files))) return null;
     } catch (thrown) {
       return { ...result, folderProblem: messageOf(thrown) };
     }
@@ -96,6 +102,9 @@ export async function rememberFolder(
   return folder;
 }
 
+/** Writes what was read; null where files have gone or changed whose texts were not read again. */
+type Write = (exported: Exported) => Promise<RunResult | null>;
+
 /** The last export of each embedded store, which has one process and one connection. */
 const queues = new WeakMap<Database, Promise<unknown>>();
 
@@ -108,10 +117,15 @@ async function exportAlone(
   database: Database,
   tenantId: string,
   sessionId: string,
-  write: (exported: Exported) => Promise<RunResult>,
-  options: ExportOptions = {},
+  write: Write,
+  options: ReadOptions = {},
 ): Promise<RunResult> {
   const workers = await countWorkersOf(database, sessionId);
+  const exportOnce = async (read: (isWhole: boolean) => Promise<Exported>): Promise<RunResult> => {
+    const written = (await write(await read(false))) ?? (await write(await read(true)));
+    if (!written) throw new DialecticError('internal_error', 'A text to be written was not read.');
+    return written;
+  };
   if (database.driver.kind === 'server') {
     return database.aside(tenantId, async (tx) => {
       await tx.query(
@@ -119,13 +133,17 @@ async function exportAlone(
          from sessions where id = $1`,
         [sessionId],
       );
-      return write(await readExport(tx, sessionId, workers, options));
+      return exportOnce((isWhole) => readExport(tx, sessionId, { ...options, workers, isWhole }));
     });
   }
   // The connection is given back before the files are written: workers need it meanwhile.
   const before = queues.get(database) ?? Promise.resolve();
-  const own = before.then(async () =>
-    write(await database.asTenant(tenantId, (tx) => readExport(tx, sessionId, workers, options))),
+  const own = before.then(() =>
+    exportOnce((isWhole) =>
+      database.asTenant(tenantId, (tx) =>
+        readExport(tx, sessionId, { ...options, workers, isWhole }),
+      ),
+    ),
   );
   queues.set(
     database,
@@ -141,12 +159,16 @@ async function countWorkersOf(database: Database, sessionId: string): Promise<nu
 async function readExport(
   tx: Transaction,
   sessionId: string,
-  workers: number,
-  { copies = false }: ExportOptions = {},
+  { workers, out, copies = false, isWhole = false }: ReadOptions & { readonly workers: number },
 ): Promise<Exported> {
   const session = { ...(await readSession(tx, sessionId)), workers };
   const { projectId } = session;
-  const { files, ...exported } = await exportSession(tx, session);
+  const folder = out ?? session.folder;
+  const { files, ...exported } = await exportTree(
+    tx,
+    session,
+    (path, key) => !isWhole && (folder === null || wasWritten(resolve(folder, path), key)),
+  );
   const result = await summarise(tx, session, exported);
   if (!copies) return { files, result, projectId };
   return { files: new Map([...files, ...(await exportCopies(tx, projectId))]), result, projectId };

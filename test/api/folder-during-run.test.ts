@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { workOnRun } from '../../src/api/work-on-run.ts';
@@ -6,9 +6,11 @@ import type { Database } from '../../src/db/database.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
+import { updateFolder } from '../../src/session/write-folder.ts';
 import { describeOnBoth, newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 import { startModelServer } from '../wallet/model-server.ts';
 import { configFor, startDebate } from '../wallet/sessions.ts';
+import { watchTexts } from '../watch-texts.ts';
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder, { recursive: true });
 
@@ -53,6 +55,20 @@ describeOnBoth('the folder of a run', (kind) => {
     const { files } = await database.asTenant(tenantId, async (tx) =>
       exportSession(tx, await readSession(tx, sessionId)),
     );
-    for (const [path, text] of files) expect(await readFile(join(out, path), 'utf8')).toBe(text);
+    const expectWhole = async (): Promise<void> => {
+      for (const [path, text] of files) expect(await readFile(join(out, path), 'utf8')).toBe(text);
+    };
+    await expectWhole();
+
+    const takeTexts = await watchTexts(database);
+    await updateFolder(database, tenantId, sessionId);
+    expect(takeTexts().filter((text) => text.includes('request_parts'))).toEqual([]);
+    await expectWhole();
+
+    const paths = [...files.keys()];
+    await rm(join(out, paths.find((path) => path.endsWith('_prompt.md'))!));
+    await writeFile(join(out, paths.find((path) => path.endsWith('_raw.json'))!), 'mine');
+    await updateFolder(database, tenantId, sessionId);
+    await expectWhole();
   });
 });
