@@ -13,7 +13,7 @@ import { newId } from '../platform/ids.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
 import { isCombining } from '../recipe/expand-combine.ts';
 import { toLaneStates } from '../session/lane-states.ts';
-import { readLosses } from '../session/losses.ts';
+import { readFailedJobs, readLosses } from '../session/losses.ts';
 import { laneOf, readSession, type SessionView } from '../session/read.ts';
 import { readStageLanes, readStagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
@@ -25,19 +25,19 @@ import { providerKey } from './provider-limits.ts';
 export async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stageRunId, laneId } = placeOf(job);
   const reads = database.readsOf(job.tenantId);
-  const [session, standing, documents] = await Promise.all([
+  const { stage: stageKey, iteration } = readStagePayload(job);
+  const pass = { id: job.sessionId, iteration };
+  // Given before any of them is awaited, the statements take one round trip.
+  const [session, standing, documents, stageLanes, labelSeed, failed] = await Promise.all([
     readSession(reads, job.sessionId),
     readStanding(reads, stageRunId),
     readSources(reads, job.sessionId),
+    readStageLanes(reads, pass),
+    readLabelSeed(reads, job.sessionId),
+    readFailedJobs(reads, pass),
   ]);
-  const lanes = readStageLanes(reads, session);
-  const [stageLanes, labelSeed, losses] = await Promise.all([
-    lanes,
-    readLabelSeed(reads, session),
-    readLosses(reads, session, lanes),
-  ]);
+  const losses = await readLosses(reads, session, stageLanes, failed);
   const view = { session, stageLanes, ...losses, documents, labelSeed };
-  const { stage: stageKey } = readStagePayload(job);
   const request = {
     process: session.process,
     stageKey,
@@ -79,10 +79,12 @@ type LaneView = {
 };
 
 /** The brief's hash: labels on ballots are the same in every run of one brief. */
-async function readLabelSeed(tx: TenantQueries, session: SessionView): Promise<string> {
+async function readLabelSeed(tx: TenantQueries, sessionId: string): Promise<string> {
   const { seed } = await tx.queryOne<{ seed: string }>(
-    'select brief_hash as seed from projects where id = $1',
-    [session.projectId],
+    `select p.brief_hash as seed from sessions s
+     join projects p on p.tenant_id = s.tenant_id and p.id = s.project_id where s.id = $1`,
+    [sessionId],
+    'read-label-seed',
   );
   return seed;
 }

@@ -3,7 +3,7 @@ import { addNotice } from '../db/notices.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { closeStage } from '../session/advance.ts';
-import { readLosses } from '../session/losses.ts';
+import { readFailedJobs, readLosses } from '../session/losses.ts';
 import { degradedNotice } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import { planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
@@ -11,17 +11,21 @@ import { countNoun } from '../text/count-noun.ts';
 
 /** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
-  const { stage } = readStagePayload(job);
+  const { stage, iteration } = readStagePayload(job);
+  const pass = { id: job.sessionId, iteration };
   const reads = database.readsOf(job.tenantId);
-  const [session, roots] = await Promise.all([
+  // Given before any of them is awaited, the statements take one round trip.
+  const [session, stageLanes, failed, roots] = await Promise.all([
     readSession(reads, job.sessionId),
+    readStageLanes(reads, pass),
+    readFailedJobs(reads, pass),
     reads.query<{ lane_id: string; status: string }>(
       'select lane_id, status from jobs where parent_job_id = $1 and counts',
       [job.id],
       'read-lane-roots',
     ),
   ]);
-  const { losses, excused } = await readLosses(reads, session, readStageLanes(reads, session));
+  const { losses, excused } = await readLosses(reads, session, stageLanes, failed);
   if (roots.length === 0) {
     return commit({ children: planLaneRoots(session, stage), next: { waitFor: 'children' } });
   }

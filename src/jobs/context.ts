@@ -56,7 +56,11 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
   // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
   const isAbove = needsLanes || (job.stageRunId !== null && job.role !== 'step');
   const lock = (tx: Transaction) =>
-    Promise.all([isAbove ? lockStageRun(tx, job) : undefined, holdLease(tx, job)]);
+    Promise.all([
+      job.type === 'PLAN' ? doNotAwaitDisk(tx) : undefined,
+      isAbove ? lockStageRun(tx, job) : undefined,
+      holdLease(tx, job),
+    ]);
   const finish = (tx: Transaction): Promise<unknown> =>
     Promise.all([
       write ? undefined : lock(tx),
@@ -165,5 +169,14 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
 }
 
 async function lockStageRun(tx: Transaction, { stageRunId }: Job): Promise<void> {
-  await tx.query('select 1 from stage_runs where id = $1 for no key update', [stageRunId]);
+  const text = 'select 1 from stage_runs where id = $1 for no key update';
+  await tx.query(text, [stageRunId], 'lock-stage-run');
+}
+
+/**
+ * A plan that is lost with the server is made again. What follows from it is not saved before it: the
+ * log is written in order, and the row of a call is awaited.
+ */
+async function doNotAwaitDisk(tx: Transaction): Promise<void> {
+  await tx.query('set local synchronous_commit = off');
 }

@@ -21,7 +21,7 @@ import {
   readSourceBook,
   reportCitations,
 } from './export-sources.ts';
-import { readLosses } from './losses.ts';
+import { readFailedJobs, readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
 import { readQuestions } from './questions.ts';
@@ -253,7 +253,11 @@ async function readMissing(
   session: SessionView,
   documents: readonly ExportedDocument[],
 ): Promise<Loss[]> {
-  const { losses } = await readLosses(tx, session, await readStageLanes(tx, session));
+  const [lanes, failed] = await Promise.all([
+    readStageLanes(tx, session),
+    readFailedJobs(tx, session),
+  ]);
+  const { losses } = await readLosses(tx, session, lanes, failed);
   const current = documents.filter(({ iteration }) => iteration === session.iteration);
   return uniteLosses([...losses, ...current.flatMap(({ missing }) => missing)]);
 }

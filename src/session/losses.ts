@@ -5,7 +5,7 @@ import { excuseLanes, type LostLane } from '../planning/excuse-lanes.ts';
 import type { Loss } from '../planning/types.ts';
 import { activeSteps, stageOf } from '../recipe/edges.ts';
 import { toLaneStates } from './lane-states.ts';
-import type { SessionView } from './read.ts';
+import type { Pass, SessionView } from './read.ts';
 
 /** What the current pass goes on without. */
 type Losses = {
@@ -37,10 +37,9 @@ const CONSEQUENCES = ['child_failed', 'quorum_missed'];
 export async function readLosses(
   tx: TenantQueries,
   session: SessionView,
-  lanesByStage: StageLanes | Promise<StageLanes>,
+  stageLanes: StageLanes,
+  failed: readonly FailedJob[],
 ): Promise<Losses> {
-  // Given before either is awaited, both statements take one round trip.
-  const [failed, stageLanes] = await Promise.all([readFailedJobs(tx, session), lanesByStage]);
   const losses: Loss[] = [];
   const excused: Record<string, readonly string[]> = {};
   const byStage = Map.groupBy(failed, (job) => job.stage_key);
@@ -160,7 +159,7 @@ function toLoss(
 }
 
 /** Roots and EXECUTE jobs of the pass that ended without success, in the order of planning. */
-function readFailedJobs(tx: TenantQueries, session: SessionView): Promise<FailedJob[]> {
+export function readFailedJobs(tx: TenantQueries, pass: Pass): Promise<FailedJob[]> {
   return tx.query<FailedJob>(
     `select r.stage_key, j.stage_run_id, j.lane_id, j.step_key, j.status, j.error,
        p.status as parent_status, j.document_key, j.source_group
@@ -171,7 +170,7 @@ function readFailedJobs(tx: TenantQueries, session: SessionView): Promise<Failed
        and not j.continued and j.lane_id is not null
        and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
      order by j.seq`,
-    [session.id, session.iteration],
+    [pass.id, pass.iteration],
     'read-failed-jobs',
   );
 }

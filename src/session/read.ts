@@ -39,6 +39,9 @@ export type SessionView = {
   readonly workers: number | null;
 };
 
+/** A session with the number of one of its passes. */
+export type Pass = Pick<SessionView, 'id' | 'iteration'>;
+
 type SessionRow = {
   status: string;
   awaiting: 'review' | 'until' | null;

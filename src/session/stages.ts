@@ -11,7 +11,7 @@ import { renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Stage } from '../recipe/types.ts';
 import { admitEarlierReferences } from './admit-references.ts';
 import { takeUpFeedback } from './feedback.ts';
-import { readFacts, readSession, type SessionView } from './read.ts';
+import { type Pass, readFacts, readSession, type SessionView } from './read.ts';
 
 const stagePayload = z.object({ stage: z.string(), iteration: z.int() }).readonly();
 
@@ -72,14 +72,14 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
 /** The lanes that take part in each stage of the pass, whether or not they came through. */
 export async function readStageLanes(
   tx: TenantQueries,
-  session: SessionView,
+  pass: Pass,
 ): Promise<Record<string, readonly string[]>> {
   // By the index of lane roots: the session has many more jobs than that.
   const rows = await tx.query<{ stage_key: string; lane_id: string }>(
     `select r.stage_key, j.lane_id from stage_runs r
      join jobs j on j.tenant_id = r.tenant_id and j.stage_run_id = r.id and j.role = 'lane'
      where r.session_id = $1 and r.iteration = $2 order by j.seq`,
-    [session.id, session.iteration],
+    [pass.id, pass.iteration],
     'read-stage-lanes',
   );
   // A stage may be called `constructor`, which every other object has already.
