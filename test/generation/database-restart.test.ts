@@ -96,7 +96,7 @@ test('a server that restarts during 20 commits of effects costs no second reques
     // The first waits in the store, and the others for it, to be saved together.
     await held.untilWaiting(1);
     // An answer that is not saved within a second is checkpointed.
-    await expect.poll(held.savedAnswers, { timeout: 30_000 }).toEqual(drafts.answers);
+    await expect.poll(held.savedAnswers, { timeout: 60_000 }).toEqual(drafts.answers);
     await drafts.server.restart();
     await drafts.untilCompleted();
   });
@@ -129,7 +129,7 @@ test('checkpoints that fail while the server is away leave no gap', async () => 
     const held = await holdCommits(drafts.databaseUrl);
     most = Number.POSITIVE_INFINITY;
     await held.untilWaiting(1);
-    await expect.poll(held.savedAnswers, { timeout: 30_000 }).toEqual(drafts.answers);
+    await expect.poll(held.savedAnswers, { timeout: 60_000 }).toEqual(drafts.answers);
     await held.release();
     await drafts.untilCompleted();
   });
