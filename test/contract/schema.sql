@@ -829,7 +829,7 @@ CREATE CONSTRAINT TRIGGER entries_balanced AFTER INSERT ON public.entries DEFERR
 CREATE TRIGGER entries_book BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION book_entry()
 CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
-CREATE TRIGGER events_notify AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
+CREATE TRIGGER events_notify AFTER INSERT ON public.events FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
 CREATE TRIGGER jobs_cancelled BEFORE UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((old.status = 'cancelled'::text) OR (new.status = 'cancelled'::text))) EXECUTE FUNCTION refuse_cancelled()
 CREATE TRIGGER jobs_change_events AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER = 'dialectic_worker'::name)) EXECUTE FUNCTION tell_job_changes()
 CREATE TRIGGER jobs_change_events_of_tenant AFTER UPDATE ON public.jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'dialectic_worker'::name)) EXECUTE FUNCTION tell_job_changes()
@@ -855,7 +855,7 @@ CREATE OR REPLACE FUNCTION public.add_failure_notice()
  LANGUAGE plpgsql
 AS $function$
 declare
-  about jsonb := describe_job(new.tenant_id, new.id);
+  about jsonb := (select j.about from describe_jobs(new.tenant_id, new.id) as j (about));
   lane text := format('participant %s (%s)', about->>'lane', about->>'model');
 begin
   insert into notices (tenant_id, id, severity, code, message, topic, details)
@@ -1260,10 +1260,10 @@ AS $function$
     returning octet_length(b.body) as size)
   select coalesce(sum(g.size), 0)::bigint from gone g
 $function$
-CREATE OR REPLACE FUNCTION public.describe_job(of_tenant uuid, of_job uuid)
- RETURNS jsonb
+CREATE OR REPLACE FUNCTION public.describe_jobs(of_tenant uuid, of_job uuid)
+ RETURNS SETOF jsonb
  LANGUAGE sql
- STABLE
+ STABLE ROWS 1
 AS $function$
   select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
     'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
@@ -1351,6 +1351,24 @@ begin
     for update skip locked)
   update jobs j set lease_until = app_now() + lease
   from mine where j.tenant_id = mine.tenant_id and j.id = mine.id;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.fail_parents(ended job_end[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
+    worker_id = null,
+    error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+      'details', jsonb_build_object('jobId', e.id))
+  from (
+    select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+    where parent_job_id is not null and counts and status <> 'completed'
+      and dependency_policy = 'all'
+    order by tenant_id, parent_job_id, id
+  ) as e
+  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
 end
 $function$
 CREATE OR REPLACE FUNCTION public.fail_session()
@@ -1444,22 +1462,28 @@ declare
   ended job_end[];
   chains uuid[];
   suspended uuid[];
+  parents uuid[];
+  runs uuid[];
   tenants uuid[];
-  has_stage boolean;
-  has_parent boolean;
+  has_lanes boolean;
   has_links boolean;
   has_losses boolean;
 begin
-  select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
-      n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
-      filter (where n.status <> 'waiting_for_children'),
-    array_agg(n.chain_id) filter (where n.status <> 'waiting_for_children'),
-    array_agg(n.id) filter (where n.status = 'waiting_for_children'),
-    array_agg(n.tenant_id) filter (where n.status = 'waiting_for_children'),
-    bool_or(n.stage_run_id is not null), bool_or(n.parent_job_id is not null and n.counts),
-    bool_or(n.chain_id <> n.id), bool_or(n.status in ('failed', 'cancelled'))
-  into ended, chains, suspended, tenants, has_stage, has_parent, has_links, has_losses
-  from new_rows n
+  select array_agg(n.ended) filter (where n.is_end),
+    array_agg(n.chain_id) filter (where n.is_end),
+    array_agg(n.id) filter (where not n.is_end),
+    array_agg(n.parent_job_id) filter (where n.is_end and n.parent_job_id is not null and n.counts),
+    array_agg(n.stage_run_id) filter (where n.is_end and n.stage_run_id is not null),
+    array_agg(n.tenant_id),
+    bool_or(n.role = 'lane'), bool_or(n.chain_id <> n.id),
+    bool_or(n.status in ('failed', 'cancelled'))
+  into ended, chains, suspended, parents, runs, tenants, has_lanes, has_links, has_losses
+  from (
+    select n.*, n.status <> 'waiting_for_children' as is_end, row(n.tenant_id, n.id, n.status,
+      n.counts, n.parent_job_id, n.chain_id, n.stage_run_id, n.lane_id, n.step_key,
+      n.dependency_policy)::job_end as ended
+    from new_rows n
+  ) as n
   where (n.status in ('completed', 'failed', 'cancelled') and not n.continued
       and (n.tenant_id, n.id) not in (
         select o.tenant_id, o.id from old_rows o where is_over(o.status)))
@@ -1472,11 +1496,18 @@ begin
     return null;
   end if;
 
-  if has_stage then
-    perform settle_lanes(ended);
+  if runs is not null then
+    perform settle_lanes(ended, tenants, runs, has_lanes, has_losses);
   end if;
-  if has_parent then
-    perform settle_parents(ended);
+  -- The row lock comes before the count: two last children that end at the same time would otherwise
+  -- each see the other one as still open.
+  if parents is not null then
+    perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
+      order by p.id for update;
+    if has_losses then
+      perform fail_parents(ended);
+    end if;
+    perform wake_parents(tenants, parents);
   end if;
   -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
   if has_links then
@@ -1915,6 +1946,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
  RETURNS void
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   last_call uuid;
@@ -2286,14 +2318,18 @@ begin
   where a.tenant_id = of_tenant and a.kind in ('user', 'project');
 end
 $function$
-CREATE OR REPLACE FUNCTION public.settle_lanes(ended job_end[])
+CREATE OR REPLACE FUNCTION public.settle_lanes(ended job_end[], tenants uuid[], runs uuid[], has_lanes boolean, has_losses boolean)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform 1 from stage_runs r
-    where (r.tenant_id, r.id) in (select e.tenant_id, e.stage_run_id from unnest(ended) as e)
-    order by r.id for no key update;
+  -- An update locks in no order that could be relied on.
+  if runs[1] <> any (runs) then
+    perform 1 from stage_runs r where r.tenant_id = any (tenants) and r.id = any (runs)
+      order by r.id for no key update;
+  end if;
+  update stage_runs r set version = version + 1
+  where r.tenant_id = any (tenants) and r.id = any (runs);
 
   update lane_steps l set
     state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
@@ -2307,32 +2343,25 @@ begin
     and l.tenant_id = e.tenant_id and l.stage_run_id = e.stage_run_id
     and l.lane_id = e.lane_id and l.step_key = e.step_key;
 
-  insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  select j.tenant_id, j.stage_run_id, j.lane_id, '*', 'failed' from unnest(ended) as e
-  join jobs j on j.tenant_id = e.tenant_id and j.id = e.id
-  where j.role = 'lane' and e.status in ('failed', 'cancelled')
-  on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
+  if has_losses then
+    insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
+    select j.tenant_id, j.stage_run_id, j.lane_id, '*', 'failed' from unnest(ended) as e
+    join jobs j on j.tenant_id = e.tenant_id and j.id = e.id
+    where j.role = 'lane' and e.status in ('failed', 'cancelled')
+    on conflict (tenant_id, stage_run_id, lane_id, step_key) do update set state = 'failed';
+  end if;
+  if has_lanes then
+    perform settle_stages(tenants, runs);
+  end if;
 
-  update stage_runs r set version = version + 1,
-    state = coalesce(o.outcome, r.state), degraded = r.degraded or coalesce(o.lost, false),
-    finished_at = case when o.outcome is null then r.finished_at else app_now() end
-  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
-  cross join lateral (
-    select case when bool_and(is_over(j.status)) then
-        case when bool_or(j.status in ('completed', 'superseded')) then 'completed'
-          when bool_or(j.status = 'failed') then 'failed' else 'cancelled' end
-      end as outcome,
-      bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
-    from jobs j
-    where j.tenant_id = e.tenant_id and j.stage_run_id = e.stage_run_id
-      and j.role = 'lane' and not j.continued
-  ) as o
-  where r.tenant_id = e.tenant_id and r.id = e.stage_run_id;
-
-  update jobs w set status = 'pending_next_step', run_after = app_now()
-  from (select distinct tenant_id, stage_run_id from unnest(ended) where stage_run_id is not null) e
-  where w.tenant_id = e.tenant_id and w.stage_run_id = e.stage_run_id
-    and w.status = 'waiting_for_lanes';
+  -- An update of no rows would fire the triggers of jobs all the same.
+  if exists (select from jobs w where w.tenant_id = any (tenants) and w.stage_run_id = any (runs)
+    and w.status = 'waiting_for_lanes')
+  then
+    update jobs w set status = 'pending_next_step', run_after = app_now()
+    where w.tenant_id = any (tenants) and w.stage_run_id = any (runs)
+      and w.status = 'waiting_for_lanes';
+  end if;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.settle_left_holds(of_tenant uuid)
@@ -2388,37 +2417,27 @@ begin
   return settled;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.settle_parents(ended job_end[])
+CREATE OR REPLACE FUNCTION public.settle_stages(tenants uuid[], runs uuid[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-declare
-  tenants uuid[];
-  parents uuid[];
-  has_losses boolean;
 begin
-  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id),
-    bool_or(e.status <> 'completed')
-  into tenants, parents, has_losses
-  from unnest(ended) as e where e.parent_job_id is not null and e.counts;
-  perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
-    order by p.id for update;
-
-  if has_losses then
-    update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
-      worker_id = null,
-      error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
-        'details', jsonb_build_object('jobId', e.id))
-    from (
-      select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
-      where parent_job_id is not null and counts and status <> 'completed'
-        and dependency_policy = 'all'
-      order by tenant_id, parent_job_id, id
-    ) as e
-    where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
-  end if;
-
-  perform wake_parents(tenants, parents);
+  update stage_runs r set state = coalesce(o.outcome, r.state),
+    degraded = r.degraded or coalesce(o.lost, false),
+    finished_at = case when o.outcome is null then r.finished_at else app_now() end
+  from stage_runs e
+  cross join lateral (
+    select case when bool_and(is_over(j.status)) then
+        case when bool_or(j.status in ('completed', 'superseded')) then 'completed'
+          when bool_or(j.status = 'failed') then 'failed' else 'cancelled' end
+      end as outcome,
+      bool_or(j.status in ('failed', 'cancelled') or j.degraded) as lost
+    from jobs j
+    where j.tenant_id = e.tenant_id and j.stage_run_id = e.id
+      and j.role = 'lane' and not j.continued
+  ) as o
+  where e.tenant_id = any (tenants) and e.id = any (runs)
+    and r.tenant_id = e.tenant_id and r.id = e.id;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.short_error(error jsonb)
@@ -2469,11 +2488,13 @@ CREATE OR REPLACE FUNCTION public.tell_call_end()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform tell_session(new.tenant_id, new.session_id, 'call-ended',
-    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('callId', new.id,
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || new.session_id, 'call-ended',
+    j.about || jsonb_build_object('callId', new.id,
       'model', new.model, 'purpose', new.purpose, 'outcome', new.status,
       'inputTokens', coalesce(new.input_tokens, 0), 'outputTokens', coalesce(new.output_tokens, 0),
-      'costMicros', new.cost_micros));
+      'costMicros', new.cost_micros)
+  from describe_jobs(new.tenant_id, new.job_id) as j (about);
   return null;
 end
 $function$
@@ -2482,9 +2503,11 @@ CREATE OR REPLACE FUNCTION public.tell_contribution()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform tell_session(new.tenant_id, new.session_id, 'contribution-received',
-    describe_job(new.tenant_id, new.job_id) || jsonb_build_object('contributionId', new.id,
-      'ordinal', new.ordinal, 'finishReason', new.finish_reason));
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || new.session_id, 'contribution-received',
+    j.about || jsonb_build_object('contributionId', new.id, 'ordinal', new.ordinal,
+      'finishReason', new.finish_reason)
+  from describe_jobs(new.tenant_id, new.job_id) as j (about);
   return null;
 end
 $function$
@@ -2492,20 +2515,18 @@ CREATE OR REPLACE FUNCTION public.tell_document()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  about jsonb;
 begin
-  about := jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
-      'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
-      'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id)
-    || coalesce((select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
-      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
   insert into events (tenant_id, topic, kind, payload)
-  select new.tenant_id, 'session/' || new.session_id, k.kind, about
+  select new.tenant_id, 'session/' || new.session_id, k.kind,
+    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
+      'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
+      'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id,
+      'lane', l.ordinal, 'model', l.model)
   from unnest(case
     when tg_op = 'UPDATE' then array['document-rendered']
     when new.markdown_hash is null or new.kind = 'seed_prompt' then array['document-created']
-    else array['document-created', 'document-rendered'] end) as k (kind);
+    else array['document-created', 'document-rendered'] end) as k (kind)
+  left join lanes l on l.tenant_id = new.tenant_id and l.id = new.lane_id;
   return null;
 end
 $function$
@@ -2652,35 +2673,30 @@ CREATE OR REPLACE FUNCTION public.tell_step()
  LANGUAGE plpgsql
 AS $function$
 declare
-  run stage_runs;
-  about jsonb;
   verb text := new.state;
 begin
-  select r.* into run from stage_runs r where r.tenant_id = new.tenant_id and r.id = new.stage_run_id;
   if new.state = 'running' then
     verb := 'started';
     if tg_op = 'UPDATE' and old.state = 'failed' then
       verb := 'retried';
     end if;
   end if;
-  about := jsonb_build_object('stage', run.stage_key, 'iteration', run.iteration,
-    'laneId', new.lane_id, 'degraded', new.degraded) || coalesce((
-      select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
-      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
-  if new.step_key <> '*' then
-    about := about || jsonb_build_object('step', new.step_key);
-  end if;
-  if new.state = 'failed' then
-    about := about || jsonb_build_object('error', (
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || r.session_id,
+    case when new.step_key = '*' then 'lane-' else 'step-' end || verb,
+    jsonb_build_object('stage', r.stage_key, 'iteration', r.iteration, 'laneId', new.lane_id,
+      'degraded', new.degraded, 'lane', l.ordinal, 'model', l.model)
+    || case when new.step_key = '*' then '{}' else jsonb_build_object('step', new.step_key) end
+    || case when new.state <> 'failed' then '{}' else jsonb_build_object('error', (
       select short_error(j.error) from jobs j
-      where j.tenant_id = new.tenant_id and j.session_id = run.session_id
+      where j.tenant_id = new.tenant_id and j.session_id = r.session_id
         and j.stage_run_id = new.stage_run_id and j.lane_id = new.lane_id
         and j.step_key is not distinct from nullif(new.step_key, '*')
         and j.counts and j.status in ('failed', 'cancelled')
-      order by j.finished_at limit 1));
-  end if;
-  perform tell_session(new.tenant_id, run.session_id,
-    case when new.step_key = '*' then 'lane-' else 'step-' end || verb, about);
+      order by j.finished_at limit 1)) end
+  from stage_runs r
+  left join lanes l on l.tenant_id = r.tenant_id and l.id = new.lane_id
+  where r.tenant_id = new.tenant_id and r.id = new.stage_run_id;
   return null;
 end
 $function$
@@ -2689,10 +2705,12 @@ CREATE OR REPLACE FUNCTION public.tell_text()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform tell_session(c.tenant_id, c.session_id, 'text-saved',
-      describe_job(c.tenant_id, c.job_id) || jsonb_build_object('callId', c.id, 'model', c.model,
-        'seq', new.seq, 'characters', length(new.body)))
-  from model_calls c where c.tenant_id = new.tenant_id and c.id = new.call_id;
+  insert into events (tenant_id, topic, kind, payload)
+  select c.tenant_id, 'session/' || c.session_id, 'text-saved',
+    j.about || jsonb_build_object('callId', c.id, 'model', c.model, 'seq', new.seq,
+      'characters', length(new.body))
+  from model_calls c cross join lateral describe_jobs(c.tenant_id, c.job_id) as j (about)
+  where c.tenant_id = new.tenant_id and c.id = new.call_id;
   return null;
 end
 $function$

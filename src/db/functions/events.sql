@@ -27,7 +27,6 @@ begin
 end
 $$;
 create or replace trigger events_notify after insert on events
-  referencing new table as added
   for each statement execute function notify_events();
 
 -- The oldest transaction that may still add events to this store; what is older than it can be read for

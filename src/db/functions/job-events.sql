@@ -118,9 +118,10 @@ create or replace trigger jobs_change_events_of_tenant after update on jobs
   for each statement when (current_user <> 'dialectic_worker')
   execute function tell_job_changes();
 
--- What the events of one job say of it, beside their own fields.
-create or replace function describe_job(of_tenant uuid, of_job uuid)
-  returns jsonb language sql stable as $$
+-- What the events of one job say of it, beside their own fields. One row, as a set: PostgreSQL makes it
+-- part of the statement that asks, while a function that returns a value would be one of its own.
+create or replace function describe_jobs(of_tenant uuid, of_job uuid)
+  returns setof jsonb language sql stable rows 1 as $$
   select jsonb_build_object('jobId', j.id, 'chainId', j.chain_id, 'type', j.job_type,
     'stage', r.stage_key, 'iteration', r.iteration, 'laneId', j.lane_id, 'lane', l.ordinal,
     'model', l.model, 'step', j.step_key, 'documentKey', j.document_key)

@@ -10,22 +10,28 @@ declare
   ended job_end[];
   chains uuid[];
   suspended uuid[];
+  parents uuid[];
+  runs uuid[];
   tenants uuid[];
-  has_stage boolean;
-  has_parent boolean;
+  has_lanes boolean;
   has_links boolean;
   has_losses boolean;
 begin
-  select array_agg(row(n.tenant_id, n.id, n.status, n.counts, n.parent_job_id, n.chain_id,
-      n.stage_run_id, n.lane_id, n.step_key, n.dependency_policy)::job_end)
-      filter (where n.status <> 'waiting_for_children'),
-    array_agg(n.chain_id) filter (where n.status <> 'waiting_for_children'),
-    array_agg(n.id) filter (where n.status = 'waiting_for_children'),
-    array_agg(n.tenant_id) filter (where n.status = 'waiting_for_children'),
-    bool_or(n.stage_run_id is not null), bool_or(n.parent_job_id is not null and n.counts),
-    bool_or(n.chain_id <> n.id), bool_or(n.status in ('failed', 'cancelled'))
-  into ended, chains, suspended, tenants, has_stage, has_parent, has_links, has_losses
-  from new_rows n
+  select array_agg(n.ended) filter (where n.is_end),
+    array_agg(n.chain_id) filter (where n.is_end),
+    array_agg(n.id) filter (where not n.is_end),
+    array_agg(n.parent_job_id) filter (where n.is_end and n.parent_job_id is not null and n.counts),
+    array_agg(n.stage_run_id) filter (where n.is_end and n.stage_run_id is not null),
+    array_agg(n.tenant_id),
+    bool_or(n.role = 'lane'), bool_or(n.chain_id <> n.id),
+    bool_or(n.status in ('failed', 'cancelled'))
+  into ended, chains, suspended, parents, runs, tenants, has_lanes, has_links, has_losses
+  from (
+    select n.*, n.status <> 'waiting_for_children' as is_end, row(n.tenant_id, n.id, n.status,
+      n.counts, n.parent_job_id, n.chain_id, n.stage_run_id, n.lane_id, n.step_key,
+      n.dependency_policy)::job_end as ended
+    from new_rows n
+  ) as n
   where (n.status in ('completed', 'failed', 'cancelled') and not n.continued
       and (n.tenant_id, n.id) not in (
         select o.tenant_id, o.id from old_rows o where is_over(o.status)))
@@ -38,11 +44,18 @@ begin
     return null;
   end if;
 
-  if has_stage then
-    perform settle_lanes(ended);
+  if runs is not null then
+    perform settle_lanes(ended, tenants, runs, has_lanes, has_losses);
   end if;
-  if has_parent then
-    perform settle_parents(ended);
+  -- The row lock comes before the count: two last children that end at the same time would otherwise
+  -- each see the other one as still open.
+  if parents is not null then
+    perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
+      order by p.id for update;
+    if has_losses then
+      perform fail_parents(ended);
+    end if;
+    perform wake_parents(tenants, parents);
   end if;
   -- An insert of a waiter locks the chain's first link, so the end of a later link must lock it, too.
   if has_links then
@@ -73,41 +86,25 @@ create or replace trigger jobs_completion_of_tenant after update on jobs
   for each statement when (current_user <> 'dialectic_worker')
   execute function handle_job_completion();
 
--- Parents whose last counted child has ended go on; a child's failure fails its parent at once,
--- unless the step's policy lets the run go on without it. The row lock comes before the count: two
--- last children that end at the same time would otherwise each see the other one as still open.
-create or replace function settle_parents(ended job_end[]) returns void language plpgsql as $$
-declare
-  tenants uuid[];
-  parents uuid[];
-  has_losses boolean;
+-- A child's failure fails its parent at once, unless the step's policy lets the run go on without it. The
+-- caller holds the locks of the parents.
+create or replace function fail_parents(ended job_end[]) returns void language plpgsql as $$
 begin
-  select array_agg(distinct e.tenant_id), array_agg(distinct e.parent_job_id),
-    bool_or(e.status <> 'completed')
-  into tenants, parents, has_losses
-  from unnest(ended) as e where e.parent_job_id is not null and e.counts;
-  perform 1 from jobs p where p.tenant_id = any (tenants) and p.id = any (parents)
-    order by p.id for update;
-
-  if has_losses then
-    update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
-      worker_id = null,
-      error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
-        'details', jsonb_build_object('jobId', e.id))
-    from (
-      select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
-      where parent_job_id is not null and counts and status <> 'completed'
-        and dependency_policy = 'all'
-      order by tenant_id, parent_job_id, id
-    ) as e
-    where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
-  end if;
-
-  perform wake_parents(tenants, parents);
+  update jobs p set status = 'failed', finished_at = app_now(), lease_token = null,
+    worker_id = null,
+    error = jsonb_build_object('code', 'child_failed', 'message', 'A job under this one failed.',
+      'details', jsonb_build_object('jobId', e.id))
+  from (
+    select distinct on (tenant_id, parent_job_id) tenant_id, parent_job_id, id from unnest(ended)
+    where parent_job_id is not null and counts and status <> 'completed'
+      and dependency_policy = 'all'
+    order by tenant_id, parent_job_id, id
+  ) as e
+  where p.tenant_id = e.tenant_id and p.id = e.parent_job_id and not is_over(p.status);
 end
 $$;
 
--- Those of the given jobs that wait for children and have none alive go on, or fail where too few
+-- Parents: those of the given jobs that wait for children and have none alive go on, or fail where too few
 -- jobs of a step succeeded. The caller holds their locks, so their places (ctid) stay. All that go on
 -- do so in one statement, since every statement fires the triggers of jobs. Children are asked for by
 -- sub-selects with a limit: as `exists` they became a join that read every open job of the store.

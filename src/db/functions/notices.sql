@@ -4,7 +4,7 @@
 
 create or replace function add_failure_notice() returns trigger language plpgsql as $$
 declare
-  about jsonb := describe_job(new.tenant_id, new.id);
+  about jsonb := (select j.about from describe_jobs(new.tenant_id, new.id) as j (about));
   lane text := format('participant %s (%s)', about->>'lane', about->>'model');
 begin
   insert into notices (tenant_id, id, severity, code, message, topic, details)

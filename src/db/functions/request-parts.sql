@@ -13,9 +13,10 @@ create or replace function request_parts(of_call uuid)
 $$;
 
 -- Notes the parts of a call's request. Where it begins with all that the chain's last call sent, as the
--- request of every further turn does, only the rest is noted.
+-- request of every further turn does, only the rest is noted. plan_cache_mode: the number of parts
+-- looks so much better than a guess that the insert would be planned again for every call.
 create or replace function note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
-  returns void language plpgsql as $$
+  returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   last_call uuid;
   begun int := 0;

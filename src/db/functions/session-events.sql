@@ -88,35 +88,30 @@ create or replace trigger stage_runs_change_events after update of state on stag
 -- that of the job that failed first; the jobs of the session are read only where a step failed.
 create or replace function tell_step() returns trigger language plpgsql as $$
 declare
-  run stage_runs;
-  about jsonb;
   verb text := new.state;
 begin
-  select r.* into run from stage_runs r where r.tenant_id = new.tenant_id and r.id = new.stage_run_id;
   if new.state = 'running' then
     verb := 'started';
     if tg_op = 'UPDATE' and old.state = 'failed' then
       verb := 'retried';
     end if;
   end if;
-  about := jsonb_build_object('stage', run.stage_key, 'iteration', run.iteration,
-    'laneId', new.lane_id, 'degraded', new.degraded) || coalesce((
-      select jsonb_build_object('lane', l.ordinal, 'model', l.model) from lanes l
-      where l.tenant_id = new.tenant_id and l.id = new.lane_id), '{"lane": null, "model": null}');
-  if new.step_key <> '*' then
-    about := about || jsonb_build_object('step', new.step_key);
-  end if;
-  if new.state = 'failed' then
-    about := about || jsonb_build_object('error', (
+  insert into events (tenant_id, topic, kind, payload)
+  select new.tenant_id, 'session/' || r.session_id,
+    case when new.step_key = '*' then 'lane-' else 'step-' end || verb,
+    jsonb_build_object('stage', r.stage_key, 'iteration', r.iteration, 'laneId', new.lane_id,
+      'degraded', new.degraded, 'lane', l.ordinal, 'model', l.model)
+    || case when new.step_key = '*' then '{}' else jsonb_build_object('step', new.step_key) end
+    || case when new.state <> 'failed' then '{}' else jsonb_build_object('error', (
       select short_error(j.error) from jobs j
-      where j.tenant_id = new.tenant_id and j.session_id = run.session_id
+      where j.tenant_id = new.tenant_id and j.session_id = r.session_id
         and j.stage_run_id = new.stage_run_id and j.lane_id = new.lane_id
         and j.step_key is not distinct from nullif(new.step_key, '*')
         and j.counts and j.status in ('failed', 'cancelled')
-      order by j.finished_at limit 1));
-  end if;
-  perform tell_session(new.tenant_id, run.session_id,
-    case when new.step_key = '*' then 'lane-' else 'step-' end || verb, about);
+      order by j.finished_at limit 1)) end
+  from stage_runs r
+  left join lanes l on l.tenant_id = r.tenant_id and l.id = new.lane_id
+  where r.tenant_id = new.tenant_id and r.id = new.stage_run_id;
   return null;
 end
 $$;
