@@ -998,25 +998,27 @@ begin
   end loop;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.charge(of_tenant uuid, of_posting bigint, payer_id uuid, of_provider text, of_currency text, cost bigint)
+CREATE OR REPLACE FUNCTION public.charge(hold holds, of_posting bigint, cost_usd bigint, cost_tokens bigint)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-declare
-  paid bigint;
 begin
-  if cost = 0 then
-    return;
-  end if;
-  select case when a.unlimited then cost else least(cost, a.balance - a.held) end into paid
-  from accounts a where a.tenant_id = of_tenant and a.id = payer_id;
   insert into entries (tenant_id, posting_id, account_id, currency, amount)
-  select of_tenant, of_posting, side.account_id, of_currency, side.amount
-  from (values (1, payer_id, -paid),
-    (2, open_account(of_tenant, 'provider', of_provider, of_currency, true), cost),
-    (3, case when paid < cost then open_account(of_tenant, 'platform', '', of_currency, true) end,
-      paid - cost)) as side (place, account_id, amount)
-  where side.amount <> 0 order by side.place;
+  select hold.tenant_id, of_posting, side.account_id, c.currency, side.amount
+  from (
+    select a.id, a.currency, k.cost,
+      case when a.unlimited then k.cost else least(k.cost, a.balance - a.held) end as paid
+    from (values (hold.usd_account_id, cost_usd), (hold.token_account_id, cost_tokens))
+      as k (payer_id, cost)
+    join accounts a on a.tenant_id = hold.tenant_id and a.id = k.payer_id
+    where k.cost <> 0
+  ) as c
+  cross join lateral (values (1, c.id, -c.paid),
+    (2, open_account(hold.tenant_id, 'provider', hold.provider, c.currency, true), c.cost),
+    (3, case when c.paid < c.cost then
+      open_account(hold.tenant_id, 'platform', '', c.currency, true) end, c.paid - c.cost)
+  ) as side (place, account_id, amount)
+  where side.amount <> 0 order by c.currency = 'token', side.place;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.check_balanced()
@@ -1182,8 +1184,9 @@ declare
   hold holds := lock_hold(of_tenant, of_call, of_purpose);
 begin
   if hold.status = 'held' then
-    perform release_hold(hold, to_status);
-    perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, 0, 0);
+    update holds h set status = to_status, settled_at = app_now()
+    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+    perform release_hold(hold, 0, 0);
     return true;
   end if;
   if hold.status = 'posted' and to_status = 'void' then
@@ -1621,13 +1624,12 @@ AS $function$
 declare
   known holds;
   home record;
-  usd accounts;
-  tok accounts;
+  payers record;
+  has_budgets boolean;
 begin
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
-  usd := lock_payer(of_tenant, home.project_id, 'USD');
-  tok := lock_payer(of_tenant, home.project_id, 'token');
+  payers := lock_payers(of_tenant, home.project_id);
   select h.* into known from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if found then
@@ -1642,29 +1644,34 @@ begin
   end if;
 
   automatic := automatic and home.spending_approved is not true;
-  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+  has_budgets := lock_budgets(of_tenant, of_session);
+  if has_budgets or not (payers.usd).unlimited or not (payers.tok).unlimited then
     select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
-    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+    from weigh_call(of_tenant, of_session, payers.usd, payers.tok, worst_usd, worst_tokens,
+      automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant) > 0
   then
-    usd := lock_payer(of_tenant, home.project_id, 'USD');
-    tok := lock_payer(of_tenant, home.project_id, 'token');
+    payers := lock_payers(of_tenant, home.project_id);
     select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
-    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+    from weigh_call(of_tenant, of_session, payers.usd, payers.tok, worst_usd, worst_tokens,
+      automatic) as w;
   end if;
   if outcome is not null then
     return;
   end if;
 
-  update accounts a set held = a.held + case a.id when usd.id then worst_usd else worst_tokens end
-  where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
-  perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  update accounts a
+  set held = a.held + case a.id when (payers.usd).id then worst_usd else worst_tokens end
+  where a.tenant_id = of_tenant and a.id in ((payers.usd).id, (payers.tok).id);
+  if has_budgets then
+    perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  end if;
   insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
     input_tokens, price, usd_account_id, token_account_id)
   values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
-    in_tokens, of_price, usd.id, tok.id);
+    in_tokens, of_price, (payers.usd).id, (payers.tok).id);
   outcome := 'held';
 end
 $function$
@@ -1814,10 +1821,7 @@ AS $function$
 declare
   hold holds;
 begin
-  perform 1 from accounts a join holds h on a.id in (h.usd_account_id, h.token_account_id)
-  where a.tenant_id = of_tenant and h.tenant_id = of_tenant and h.call_id = of_call
-    and h.purpose = of_purpose
-  order by a.currency = 'token' for update of a;
+  perform lock_payers_of(of_tenant, of_call, of_purpose);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if not found then
@@ -1826,23 +1830,46 @@ begin
   return hold;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.lock_payer(of_tenant uuid, of_project uuid, of_currency text)
- RETURNS accounts
+CREATE OR REPLACE FUNCTION public.lock_payers(of_tenant uuid, of_project uuid, OUT usd accounts, OUT tok accounts)
+ RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
-  payer accounts;
+  payers record;
 begin
   loop
-    select a.* into payer from accounts a
-    where a.tenant_id = of_tenant and a.currency = of_currency
-      and ((a.kind = 'user' and a.owner = '') or (a.kind = 'project' and a.owner = of_project::text))
-    order by a.kind = 'user' limit 1 for update;
+    select u.payer as usd, t.payer as tok into payers
+    from (
+      select a as payer from accounts a
+      where a.tenant_id = of_tenant and a.currency = 'USD' and ((a.kind = 'user' and a.owner = '')
+        or (a.kind = 'project' and a.owner = of_project::text))
+      order by a.kind = 'user' limit 1 for update) as u
+    cross join lateral (
+      select a as payer from accounts a
+      where a.tenant_id = (u.payer).tenant_id and a.currency = 'token'
+        and ((a.kind = 'user' and a.owner = '')
+          or (a.kind = 'project' and a.owner = of_project::text))
+      order by a.kind = 'user' limit 1 for update) as t;
     if found then
-      return payer;
+      usd := payers.usd;
+      tok := payers.tok;
+      return;
     end if;
-    perform open_account(of_tenant, 'user', '', of_currency, true);
+    perform open_account(of_tenant, 'user', '', 'USD', true);
+    perform open_account(of_tenant, 'user', '', 'token', true);
   end loop;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.lock_payers_of(of_tenant uuid, of_call uuid, of_purpose text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from accounts a
+  where a.tenant_id = of_tenant and a.id = any (array(
+    select unnest(array[h.usd_account_id, h.token_account_id]) from holds h
+    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose))
+  order by a.currency = 'token' for update;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
@@ -2037,25 +2064,29 @@ CREATE OR REPLACE FUNCTION public.post_call(of_tenant uuid, of_call uuid, of_pur
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+  hold holds;
   of_key text := of_call || '/' || of_purpose;
   of_content text := concat_ws('/', cost_usd, cost_tokens, is_estimated);
   made bigint;
 begin
-  if hold.status = 'posted' then
-    return replayed_posting(of_tenant, of_key, of_content);
-  end if;
-  if hold.status <> 'held' then
+  perform lock_payers_of(of_tenant, of_call, of_purpose);
+  update holds h set status = 'posted', settled_at = app_now()
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose
+    and h.status = 'held'
+  returning h.* into hold;
+  if not found then
+    hold := lock_hold(of_tenant, of_call, of_purpose);
+    if hold.status = 'posted' then
+      return replayed_posting(of_tenant, of_key, of_content);
+    end if;
     raise exception 'the hold of call % is %', of_call, hold.status
       using errcode = 'DX000', hint = 'hold_closed';
   end if;
-  perform release_hold(hold, 'posted');
-  perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, cost_usd, cost_tokens);
+  perform release_hold(hold, cost_usd, cost_tokens);
   insert into postings (tenant_id, key, kind, content, session_id, call_id, estimated, details)
   values (of_tenant, of_key, 'call', of_content, hold.session_id, of_call, is_estimated, about)
   returning id into made;
-  perform charge(of_tenant, made, hold.usd_account_id, hold.provider, 'USD', cost_usd);
-  perform charge(of_tenant, made, hold.token_account_id, hold.provider, 'token', cost_tokens);
+  perform charge(hold, made, cost_usd, cost_tokens);
   return made;
 end
 $function$
@@ -2169,17 +2200,18 @@ begin
     using errcode = 'DX000', hint = 'job_transition_refused';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.release_hold(hold holds, to_status text)
+CREATE OR REPLACE FUNCTION public.release_hold(hold holds, cost_usd bigint, cost_tokens bigint)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 begin
-  update holds h set status = to_status, settled_at = app_now()
-  where h.tenant_id = hold.tenant_id and h.call_id = hold.call_id and h.purpose = hold.purpose;
   update accounts a
   set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
   where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
-  perform lock_budgets(hold.tenant_id, hold.session_id);
+  if lock_budgets(hold.tenant_id, hold.session_id) then
+    perform add_to_budgets(hold.tenant_id, hold.session_id, -hold.usd, -hold.tokens, cost_usd,
+      cost_tokens);
+  end if;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.remove_limit(of_tenant uuid, of_kind text, of_owner text, of_currency text)

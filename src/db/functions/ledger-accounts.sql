@@ -21,22 +21,35 @@ begin
 end
 $$;
 
--- Who pays for a project's calls: its own wallet where it has one, else the user's, which has no
--- limit until something is granted to it. The row is locked until the transaction ends.
-create or replace function lock_payer(of_tenant uuid, of_project uuid, of_currency text)
-  returns accounts language plpgsql as $$
+-- Who pays for a project's calls, in dollars and in tokens: its own wallet where it has one, else the
+-- user's, which has no limit until something is granted to it. The rows are locked until the
+-- transaction ends; the second is looked for beside the first, which orders the locks.
+create or replace function lock_payers(
+  of_tenant uuid, of_project uuid, out usd accounts, out tok accounts
+) language plpgsql as $$
 declare
-  payer accounts;
+  payers record;
 begin
   loop
-    select a.* into payer from accounts a
-    where a.tenant_id = of_tenant and a.currency = of_currency
-      and ((a.kind = 'user' and a.owner = '') or (a.kind = 'project' and a.owner = of_project::text))
-    order by a.kind = 'user' limit 1 for update;
+    select u.payer as usd, t.payer as tok into payers
+    from (
+      select a as payer from accounts a
+      where a.tenant_id = of_tenant and a.currency = 'USD' and ((a.kind = 'user' and a.owner = '')
+        or (a.kind = 'project' and a.owner = of_project::text))
+      order by a.kind = 'user' limit 1 for update) as u
+    cross join lateral (
+      select a as payer from accounts a
+      where a.tenant_id = (u.payer).tenant_id and a.currency = 'token'
+        and ((a.kind = 'user' and a.owner = '')
+          or (a.kind = 'project' and a.owner = of_project::text))
+      order by a.kind = 'user' limit 1 for update) as t;
     if found then
-      return payer;
+      usd := payers.usd;
+      tok := payers.tok;
+      return;
     end if;
-    perform open_account(of_tenant, 'user', '', of_currency, true);
+    perform open_account(of_tenant, 'user', '', 'USD', true);
+    perform open_account(of_tenant, 'user', '', 'token', true);
   end loop;
 end
 $$;

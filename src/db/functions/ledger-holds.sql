@@ -69,13 +69,12 @@ create or replace function hold_funds(
 declare
   known holds;
   home record;
-  usd accounts;
-  tok accounts;
+  payers record;
+  has_budgets boolean;
 begin
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
-  usd := lock_payer(of_tenant, home.project_id, 'USD');
-  tok := lock_payer(of_tenant, home.project_id, 'token');
+  payers := lock_payers(of_tenant, home.project_id);
   select h.* into known from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if found then
@@ -90,29 +89,34 @@ begin
   end if;
 
   automatic := automatic and home.spending_approved is not true;
-  if lock_budgets(of_tenant, of_session) or not usd.unlimited or not tok.unlimited then
+  has_budgets := lock_budgets(of_tenant, of_session);
+  if has_budgets or not (payers.usd).unlimited or not (payers.tok).unlimited then
     select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
-    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+    from weigh_call(of_tenant, of_session, payers.usd, payers.tok, worst_usd, worst_tokens,
+      automatic) as w;
   end if;
   if outcome is not null and outcome <> 'approval'
     and settle_left_holds(of_tenant) > 0
   then
-    usd := lock_payer(of_tenant, home.project_id, 'USD');
-    tok := lock_payer(of_tenant, home.project_id, 'token');
+    payers := lock_payers(of_tenant, home.project_id);
     select w.* into outcome, usd_left, tokens_left, short_scope, short_currency
-    from weigh_call(of_tenant, of_session, usd, tok, worst_usd, worst_tokens, automatic) as w;
+    from weigh_call(of_tenant, of_session, payers.usd, payers.tok, worst_usd, worst_tokens,
+      automatic) as w;
   end if;
   if outcome is not null then
     return;
   end if;
 
-  update accounts a set held = a.held + case a.id when usd.id then worst_usd else worst_tokens end
-  where a.tenant_id = of_tenant and a.id in (usd.id, tok.id);
-  perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  update accounts a
+  set held = a.held + case a.id when (payers.usd).id then worst_usd else worst_tokens end
+  where a.tenant_id = of_tenant and a.id in ((payers.usd).id, (payers.tok).id);
+  if has_budgets then
+    perform add_to_budgets(of_tenant, of_session, worst_usd, worst_tokens, 0, 0);
+  end if;
   insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
     input_tokens, price, usd_account_id, token_account_id)
   values (of_tenant, of_call, of_purpose, of_session, of_provider, worst_usd, worst_tokens, in_usd,
-    in_tokens, of_price, usd.id, tok.id);
+    in_tokens, of_price, (payers.usd).id, (payers.tok).id);
   outcome := 'held';
 end
 $$;
@@ -142,17 +146,27 @@ begin
 end
 $$;
 
--- A hold with its payers locked; every change of a hold needs these locks.
+-- Locks the payers of a hold; every change of a hold needs these locks. They are found by their key,
+-- since a hold keeps its payers.
+create or replace function lock_payers_of(of_tenant uuid, of_call uuid, of_purpose text)
+  returns void language plpgsql as $$
+begin
+  perform 1 from accounts a
+  where a.tenant_id = of_tenant and a.id = any (array(
+    select unnest(array[h.usd_account_id, h.token_account_id]) from holds h
+    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose))
+  order by a.currency = 'token' for update;
+end
+$$;
+
+-- A hold with its payers locked.
 create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose text)
   returns holds language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
   hold holds;
 begin
-  perform 1 from accounts a join holds h on a.id in (h.usd_account_id, h.token_account_id)
-  where a.tenant_id = of_tenant and h.tenant_id = of_tenant and h.call_id = of_call
-    and h.purpose = of_purpose
-  order by a.currency = 'token' for update of a;
+  perform lock_payers_of(of_tenant, of_call, of_purpose);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if not found then
@@ -162,15 +176,17 @@ begin
 end
 $$;
 
-create or replace function release_hold(hold holds, to_status text)
+-- Lowers what the payers of a hold have set aside, and what its budgets have, by what it cost.
+create or replace function release_hold(hold holds, cost_usd bigint, cost_tokens bigint)
   returns void language plpgsql as $$
 begin
-  update holds h set status = to_status, settled_at = app_now()
-  where h.tenant_id = hold.tenant_id and h.call_id = hold.call_id and h.purpose = hold.purpose;
   update accounts a
   set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
   where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
-  perform lock_budgets(hold.tenant_id, hold.session_id);
+  if lock_budgets(hold.tenant_id, hold.session_id) then
+    perform add_to_budgets(hold.tenant_id, hold.session_id, -hold.usd, -hold.tokens, cost_usd,
+      cost_tokens);
+  end if;
 end
 $$;
 
@@ -183,8 +199,9 @@ declare
   hold holds := lock_hold(of_tenant, of_call, of_purpose);
 begin
   if hold.status = 'held' then
-    perform release_hold(hold, to_status);
-    perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, 0, 0);
+    update holds h set status = to_status, settled_at = app_now()
+    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
+    perform release_hold(hold, 0, 0);
     return true;
   end if;
   if hold.status = 'posted' and to_status = 'void' then

@@ -43,26 +43,28 @@ drop trigger if exists entries_balanced on entries;
 create constraint trigger entries_balanced after insert on entries
   deferrable initially deferred for each row execute function check_balanced();
 
--- Both sides of a cost in one currency. A limited account never goes below what it has: should the
--- worst case have been too small, the platform bears the rest, and the provider's cost stays true.
-create or replace function charge(
-  of_tenant uuid, of_posting bigint, payer_id uuid, of_provider text, of_currency text, cost bigint
-) returns void language plpgsql as $$
-declare
-  paid bigint;
+-- Both sides of a cost, in dollars and in tokens. A limited account never goes below what it has: should
+-- the worst case have been too small, the platform bears the rest, and the provider's cost stays true.
+-- The entries of the payers come first, dollars before tokens: their accounts are locked already.
+create or replace function charge(hold holds, of_posting bigint, cost_usd bigint, cost_tokens bigint)
+  returns void language plpgsql as $$
 begin
-  if cost = 0 then
-    return;
-  end if;
-  select case when a.unlimited then cost else least(cost, a.balance - a.held) end into paid
-  from accounts a where a.tenant_id = of_tenant and a.id = payer_id;
   insert into entries (tenant_id, posting_id, account_id, currency, amount)
-  select of_tenant, of_posting, side.account_id, of_currency, side.amount
-  from (values (1, payer_id, -paid),
-    (2, open_account(of_tenant, 'provider', of_provider, of_currency, true), cost),
-    (3, case when paid < cost then open_account(of_tenant, 'platform', '', of_currency, true) end,
-      paid - cost)) as side (place, account_id, amount)
-  where side.amount <> 0 order by side.place;
+  select hold.tenant_id, of_posting, side.account_id, c.currency, side.amount
+  from (
+    select a.id, a.currency, k.cost,
+      case when a.unlimited then k.cost else least(k.cost, a.balance - a.held) end as paid
+    from (values (hold.usd_account_id, cost_usd), (hold.token_account_id, cost_tokens))
+      as k (payer_id, cost)
+    join accounts a on a.tenant_id = hold.tenant_id and a.id = k.payer_id
+    where k.cost <> 0
+  ) as c
+  cross join lateral (values (1, c.id, -c.paid),
+    (2, open_account(hold.tenant_id, 'provider', hold.provider, c.currency, true), c.cost),
+    (3, case when c.paid < c.cost then
+      open_account(hold.tenant_id, 'platform', '', c.currency, true) end, c.paid - c.cost)
+  ) as side (place, account_id, amount)
+  where side.amount <> 0 order by c.currency = 'token', side.place;
 end
 $$;
 
@@ -73,25 +75,29 @@ create or replace function post_call(
 ) returns bigint language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
-  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+  hold holds;
   of_key text := of_call || '/' || of_purpose;
   of_content text := concat_ws('/', cost_usd, cost_tokens, is_estimated);
   made bigint;
 begin
-  if hold.status = 'posted' then
-    return replayed_posting(of_tenant, of_key, of_content);
-  end if;
-  if hold.status <> 'held' then
+  perform lock_payers_of(of_tenant, of_call, of_purpose);
+  update holds h set status = 'posted', settled_at = app_now()
+  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose
+    and h.status = 'held'
+  returning h.* into hold;
+  if not found then
+    hold := lock_hold(of_tenant, of_call, of_purpose);
+    if hold.status = 'posted' then
+      return replayed_posting(of_tenant, of_key, of_content);
+    end if;
     raise exception 'the hold of call % is %', of_call, hold.status
       using errcode = 'DX000', hint = 'hold_closed';
   end if;
-  perform release_hold(hold, 'posted');
-  perform add_to_budgets(of_tenant, hold.session_id, -hold.usd, -hold.tokens, cost_usd, cost_tokens);
+  perform release_hold(hold, cost_usd, cost_tokens);
   insert into postings (tenant_id, key, kind, content, session_id, call_id, estimated, details)
   values (of_tenant, of_key, 'call', of_content, hold.session_id, of_call, is_estimated, about)
   returning id into made;
-  perform charge(of_tenant, made, hold.usd_account_id, hold.provider, 'USD', cost_usd);
-  perform charge(of_tenant, made, hold.token_account_id, hold.provider, 'token', cost_tokens);
+  perform charge(hold, made, cost_usd, cost_tokens);
   return made;
 end
 $$;
