@@ -69,10 +69,11 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
     ]);
-  // The ends of calls wait for the same wallet and stage run, in this order. Jobs that lock the stage
-  // run first go alone.
-  if (effects.writeAtOnce && !write && !isAbove) {
-    await database.together(job.tenantId, job.sessionId, finish);
+  // The ends of calls wait for the same wallet and stage run, in this order; plans of lanes lock the
+  // stage run first, so they are a group of their own.
+  const group = isAbove ? `${job.sessionId}/plan` : job.sessionId;
+  if (!write && (effects.writeAtOnce || isAbove)) {
+    await database.together(job.tenantId, group, finish);
     return;
   }
   await database.asTenant(job.tenantId, async (tx) => {
