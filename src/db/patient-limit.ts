@@ -1,4 +1,4 @@
-import { elapsedMs, sleep } from '../platform/clock.ts';
+import { AWAKE, elapsedMs, sleep } from '../platform/clock.ts';
 
 /**
  * A new connection is a process of the server that has to load its caches and plan every statement
@@ -45,7 +45,7 @@ export class PatientLimit {
     let given: Place | undefined;
     const take = (place: Place): void => {
       given = place;
-      freed.abort();
+      freed.abort(AWAKE);
     };
     this.#waiting.add(take);
     const since = elapsedMs();

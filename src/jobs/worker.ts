@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { Presence } from '../db/driver.ts';
 import { EVENTS_CHANNEL } from '../db/events.ts';
 import { type DialecticError, messageOf, toDialecticError } from '../errors/errors.ts';
-import { elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
+import { AWAKE, elapsedMs, every, nextTurn, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
 import { type Trace, timed } from '../platform/trace.ts';
@@ -211,7 +211,7 @@ export class Worker {
   async #rest(): Promise<void> {
     if (this.#woken || this.#stop.signal.aborted) return;
     const controller = new AbortController();
-    this.#wake = () => controller.abort();
+    this.#wake = () => controller.abort(AWAKE);
     await sleep(this.#options.pollMs, controller.signal);
     this.#wake = () => {};
   }

@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import { elapsedMs, sleep } from '../platform/clock.ts';
+import { AWAKE, elapsedMs, sleep } from '../platform/clock.ts';
 
 /** How long one call may take, in its parts. */
 export type TimeLimits = {
@@ -32,9 +32,6 @@ type Watchdog = {
   touch(): void;
   stop(): void;
 };
-
-/** Given with every abort: without a reason each makes an exception with its stack. */
-const AWAKE = 'awake';
 
 /** Watches one call: time to the first byte, silence between bytes, the whole. */
 export function startWatchdog(

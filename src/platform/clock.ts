@@ -4,6 +4,9 @@ export const now = (): Date => new Date();
 /** Milliseconds that only ever grow, for measuring. */
 export const elapsedMs = (): number => performance.now();
 
+/** A reason for aborts that only end a sleep: without one each makes an exception with its stack. */
+export const AWAKE = 'awake';
+
 /** Resolves after `ms`, or as soon as the signal aborts; it never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { EVENTS_CHANNEL, hasDelayedEvents, readEvents } from '../db/events.ts';
-import { sleep } from '../platform/clock.ts';
+import { AWAKE, sleep } from '../platform/clock.ts';
 import { readPaths } from './document-paths.ts';
 import { parseSessionEvent, type SessionEvent } from './event-types.ts';
 import { readSession } from './read.ts';
@@ -102,7 +102,7 @@ export class EventNudge {
   }
 
   now(): void {
-    this.#given.abort();
+    this.#given.abort(AWAKE);
   }
 
   renew(): void {
@@ -121,7 +121,7 @@ export async function* watchSession(
   nudge = new EventNudge(),
 ): AsyncGenerator<SessionEventPage, void, void> {
   let hint = new AbortController();
-  const stopListening = await database.driver.listen(EVENTS_CHANNEL, () => hint.abort());
+  const stopListening = await database.driver.listen(EVENTS_CHANNEL, () => hint.abort(AWAKE));
   let cursor = after;
   let isFirst = true;
   try {
