@@ -22,29 +22,34 @@ const NOTHING = /^(?:_?none_?|nothing|n\/?a|no open questions?)[.\s]*$/i;
  * Finds what is open anywhere in a document, in the order in which it stands there: sections that
  * the contract marks with `x-asks`, or whose name says so (`open_questions`).
  */
-export function gatherOpenQuestions(
-  value: unknown,
-  contract?: ContractNode,
-  where: readonly string[] = [],
-): OpenQuestion[] {
+export function gatherOpenQuestions(value: unknown, contract?: ContractNode): OpenQuestion[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item: unknown, index) => {
-      const title = (isRecord(item) && titleOf(item)) || `${index + 1}`;
-      return gatherOpenQuestions(item, contract?.items, [...where, title]);
-    });
+    return value.flatMap((item: unknown, index) =>
+      placeIn(
+        () => (isRecord(item) && titleOf(item)) || `${index + 1}`,
+        gatherOpenQuestions(item, contract?.items),
+      ),
+    );
   }
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([key, child]) => {
     const known = contract?.properties ?? {};
     const node = Object.hasOwn(known, key) ? known[key] : undefined;
     if (!(node?.['x-asks'] ?? ASKS.test(key))) {
-      return gatherOpenQuestions(child, node, [...where, humanise(key)]);
+      return placeIn(() => humanise(key), gatherOpenQuestions(child, node));
     }
     const asked = Array.isArray(child) ? child : splitText(child);
     return asked
       .filter((one) => !isBlank(one) && !NOTHING.test(toWords(one).trim()))
-      .map((one) => ({ ...readQuestion(one), where }));
+      .map((one) => ({ ...readQuestion(one), where: [] }));
   });
+}
+
+/** Questions with the part around them; most parts ask nothing, and then need no name. */
+function placeIn(name: () => string, questions: OpenQuestion[]): OpenQuestion[] {
+  if (questions.length === 0) return questions;
+  const part = name();
+  return questions.map((one) => ({ ...one, where: [part, ...one.where] }));
 }
 
 function readQuestion(asked: unknown): Omit<OpenQuestion, 'where'> {
