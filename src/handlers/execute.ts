@@ -1,4 +1,5 @@
 import type { JobContext } from '../jobs/context.ts';
+import { countAhead } from '../models/tokens.ts';
 import { timed } from '../platform/trace.ts';
 import { adapter } from '../sources/adapt-settings.ts';
 import { arrangeRerun, canDoWithout } from './arrange-rerun.ts';
@@ -14,6 +15,7 @@ import { judge, judgeWithout } from './judge.ts';
 import { load } from './load.ts';
 import { pauseForFunds } from './pause-for-funds.ts';
 import { recover } from './recover.ts';
+import { rehearseMeanwhile } from './rehearse.ts';
 import { type Reserved, reserve } from './reserve.ts';
 import { save, saveKept } from './save.ts';
 
@@ -42,6 +44,8 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
     await chargeUnsaved(database, job, answered, async () => {
       const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
       await step('save', () => save(context, judged));
+      const { verdict } = judged;
+      if (verdict.kind === 'document' && verdict.body !== null) void countAhead(verdict.body);
     });
     isSaved = true;
   } finally {
@@ -62,7 +66,11 @@ async function ask(
   try {
     const reserved = await fitAndReserve(deps, context, assembled);
     if (reserved === null) return null;
-    return await timed(deps.trace, 'call', context.job.id, () => call(deps, context, reserved));
+    const answering = timed(deps.trace, 'call', context.job.id, () =>
+      call(deps, context, reserved),
+    );
+    void rehearseMeanwhile(assembled.session.process, answering);
+    return await answering;
   } catch (error) {
     const kept = canDoWithout(assembled, error) ? judgeWithout(assembled) : null;
     if (kept === null) throw error;

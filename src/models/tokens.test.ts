@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, test } from 'vitest';
-import { createTokenCounter, loadTokenCounter } from './tokens.ts';
+import { countAhead, createTokenCounter, loadTokenCounter } from './tokens.ts';
 
 const text = 'The plan names three risks; each has an owner, a date and a measure.\n'.repeat(20);
 
@@ -51,6 +51,14 @@ describe('token counting', () => {
     counted.length = 0;
     expect(counter.count('openai/m', `${second}${third}${second}`)).toBeGreaterThan(0);
     expect(counted).toEqual([third]);
+  });
+
+  test('a text that was counted ahead is not tokenised when a request holds it', async () => {
+    const counter = await loadTokenCounter();
+    await countAhead(`Ahead: ${text}`);
+    const before = counter.tokenised;
+    expect(counter.count('openai/m', `Ahead: ${text}`)).toBeGreaterThan(200);
+    expect(counter.tokenised).toBe(before);
   });
 
   test('the counts of paragraphs add up to that of the whole text', async () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { nextTurn } from '../platform/clock.ts';
 import { onceFor } from '../text/memo.ts';
 import { parseModelId } from './model-id.ts';
 import type { ModelRequest } from './types.ts';
@@ -47,6 +48,14 @@ export function loadTokenCounter(): Promise<TokenCounter> {
     createTokenCounter((text) => countTokens(text, { disallowedSpecial: new Set() })),
   );
   return loading;
+}
+
+/** Counts a text that later requests hold, before one of them waits for it; loads no tokenizer. */
+export async function countAhead(text: string): Promise<void> {
+  // Where it cannot be loaded, the request that needs it says so.
+  const counter = await loading?.catch(() => undefined);
+  await nextTurn();
+  counter?.countPlain(text);
 }
 
 /** Counts with the given tokenizer, each text and each paragraph of one once. */
