@@ -7,6 +7,7 @@ import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
 import { giveEpoch } from './events.ts';
 import { findImage } from './make-image.ts';
 import { migrate } from './migrate.ts';
+import { compilePglite } from './pglite-module.ts';
 import { ServerDriver, type ServerOptions } from './server-driver.ts';
 
 /** Where a store lives: a PostgreSQL server, or a data directory on this machine. */
@@ -35,6 +36,8 @@ export async function openDatabase(
   options: OpenOptions = {},
 ): Promise<Database> {
   const isNew = 'dataDirectory' in location && !existsSync(databaseFolder(location.dataDirectory));
+  // A first store is unpacked meanwhile; whether it can be compiled shows when the store is opened.
+  if (isNew) void compilePglite().catch(() => {});
   const driver =
     'databaseUrl' in location
       ? await ServerDriver.open(location.databaseUrl, options)

@@ -41,6 +41,18 @@ test('an image that is cut short is refused before a file is written', async () 
   expect(readdirSync(folder)).toEqual(['image']);
 });
 
+test('a store made from the image has one database, and can be written after it was opened again', async () => {
+  const dataDirectory = join(await temporaryFolder(), 'store');
+  await (await openStore({ dataDirectory })).close();
+  expect(readdirSync(join(dataDirectory, 'pgdata', 'base'))).toHaveLength(1);
+  const store = await openStore({ dataDirectory });
+  const names = await store.transaction({ as: 'owner' }, async (tx) => {
+    await tx.query('create table made as select 1');
+    return tx.query('select datname from pg_database');
+  });
+  expect(names).toEqual([{ datname: 'postgres' }]);
+});
+
 test('stores made from the image have the schema and an epoch each of its own', async () => {
   const epochs = [];
   for (const name of ['one', 'two']) {

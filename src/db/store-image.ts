@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  existsSync,
+  fsync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +25,13 @@ import { digestFunctions, digestOf, readSchemaFiles } from './schema-files.ts';
  */
 type Header = {
   readonly folders: readonly string[];
-  readonly files: readonly { readonly path: string; readonly bytes: number }[];
+  readonly files: readonly ImageFile[];
 };
 
-const FORMAT = 2;
+/** The first `used` bytes are in the image; the rest is zeros, as most of PostgreSQL's log of 16 MB. */
+type ImageFile = { readonly path: string; readonly bytes: number; readonly used: number };
+
+const FORMAT = 3;
 const LENGTH_BYTES = 4;
 const FILE_MODE = 0o600;
 /** So many files are synced at once; the file system writes them out together. */
@@ -27,6 +39,7 @@ const AT_ONCE = 16;
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
+const syncFile = promisify(fsync);
 
 /** The package brings its image along; `npm run build` puts it there. */
 const PACKAGED = fileURLToPath(new URL('./store-image', import.meta.url));
@@ -59,10 +72,13 @@ export async function packImage(database: string, image: string): Promise<void> 
   const folders = paths.filter(({ entry }) => entry.isDirectory()).map(({ path }) => path);
   const files = paths
     .filter(({ entry }) => entry.isFile())
-    .map(({ path }) => ({ path, content: readFileSync(join(database, path)) }));
+    .map(({ path }) => {
+      const content = readFileSync(join(database, path));
+      return { path, bytes: content.length, content: withoutZeros(content) };
+    });
   const header: Header = {
     folders: folders.toSorted(), // those above before those below
-    files: files.map(({ path, content }) => ({ path, bytes: content.length })),
+    files: files.map(({ path, bytes, content }) => ({ path, bytes, used: content.length })),
   };
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -73,6 +89,13 @@ export async function packImage(database: string, image: string): Promise<void> 
   const partial = `${image}.${process.pid}`;
   await writeFile(partial, Buffer.concat([checksum(packed), packed]));
   await rename(partial, image);
+}
+
+/** The bytes up to the last one that is not zero. */
+function withoutZeros(content: Buffer): Buffer {
+  let used = content.length;
+  while (used > 0 && content[used - 1] === 0) used--;
+  return content.subarray(0, used);
 }
 
 const CHECKSUM_BYTES = 32;
@@ -90,10 +113,10 @@ export async function unpackImage(image: string, folder: string): Promise<void> 
   await mkdir(folder, { mode: PRIVATE_MODE });
   for (const path of folders) await mkdir(join(folder, path), { mode: PRIVATE_MODE });
   let at = start;
-  const places = files.map(({ path, bytes }) => {
-    const content = whole.subarray(at, at + bytes);
-    at += bytes;
-    return { path: join(folder, path), content };
+  const places = files.map((file) => {
+    const content = whole.subarray(at, at + file.used);
+    at += file.used;
+    return { path: join(folder, file.path), bytes: file.bytes, content };
   });
   const writeSome = async (): Promise<void> => {
     for (let next = places.pop(); next; next = places.pop()) await writeSynced(next);
@@ -102,16 +125,16 @@ export async function unpackImage(image: string, folder: string): Promise<void> 
   for (const path of [...folders, '']) syncDirectory(join(folder, path));
 }
 
-/** Zeros at the end take no room: PostgreSQL's log is a file of 16 MB, most of it unused. */
-async function writeSynced({ path, content }: { path: string; content: Buffer }): Promise<void> {
-  let used = content.length;
-  while (used > 0 && content[used - 1] === 0) used--;
-  const file = await open(path, 'wx', FILE_MODE);
+type NewFile = { readonly path: string; readonly bytes: number; readonly content: Buffer };
+
+/** Zeros at the end take no room. Only the sync waits for the disk; the rest takes microseconds. */
+async function writeSynced({ path, bytes, content }: NewFile): Promise<void> {
+  const file = openSync(path, 'wx', FILE_MODE);
   try {
-    await file.writeFile(content.subarray(0, used));
-    if (used < content.length) await file.truncate(content.length);
-    await file.sync();
+    writeFileSync(file, content);
+    if (content.length < bytes) ftruncateSync(file, bytes);
+    await syncFile(file);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
