@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sendHttp } from './http.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -113,4 +113,32 @@ test('a server is not read faster than its reader, and hears of one that leaves'
     .toBe(true);
   await reader.cancel();
   await left;
+});
+
+const portOf = (of: Server): number => (of.address() as AddressInfo).port;
+
+test('a connection serves one request after the other', async () => {
+  const ports = new Set<number | undefined>();
+  answers['/port'] = (response, { socket }) => {
+    ports.add(socket.remotePort);
+    response.end();
+  };
+  for (let n = 0; n < 3; n++) await (await sendHttp(`${url}/port`)).text();
+  expect(ports.size).toBe(1);
+});
+
+test('a host that takes too long to connect to is given up', async () => {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const mute = createSocketServer(() => resolve());
+  await new Promise<void>((done) => mute.listen(0, '127.0.0.1', done));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const sent = sendHttp(`https://127.0.0.1:${portOf(mute)}/`).catch((error: unknown) => error);
+    await reached;
+    vi.advanceTimersByTime(10_000);
+    expect(await sent).toMatchObject({ message: 'fetch failed', cause: { code: 'ETIMEDOUT' } });
+  } finally {
+    vi.useRealTimers();
+    mute.close();
+  }
 });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 
 /** What sends a request; adapters receive it, so that nothing else reaches for the global one. */
@@ -12,12 +12,12 @@ export type SendHttp = typeof globalThis.fetch;
 export const sendHttp: SendHttp = async (input, init = {}) => {
   const { method = 'GET', headers = {}, body, signal } = init;
   const url = new URL(input instanceof Request ? input.url : input);
-  const { request } = await (url.protocol === 'https:'
-    ? import('node:https')
-    : import('node:http'));
+  const { request, agent } = await clientFor(url.protocol);
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const sent = request(url, { method, headers: { ...ACCEPTED, ...plain(headers) } }, resolve);
+  const options = { agent, method, headers: { ...ACCEPTED, ...plain(headers) } };
+  const sent = request(url, options, resolve);
+  endSlowConnecting(sent);
   const abort = (): void => void sent.destroy(signal?.reason);
   signal?.addEventListener('abort', abort);
   sent.on('error', reject);
@@ -31,6 +31,40 @@ export const sendHttp: SendHttp = async (input, init = {}) => {
     throw new TypeError('fetch failed', { cause });
   }
 };
+
+/** Many servers close an idle connection after 5 s: one that is kept for less is never in its end. */
+const KEPT_MS = 4_000;
+const CONNECT_MS = 10_000;
+
+const agents = new Map<string, Agent>();
+
+async function clientFor(protocol: string) {
+  const { request, Agent } = await (protocol === 'https:'
+    ? import('node:https')
+    : import('node:http'));
+  // As `fetch` does; Node's own agents hear of proxies by the same variable.
+  const proxyEnv = process.env['NODE_USE_ENV_PROXY'] === '1' ? process.env : undefined;
+  const options = { keepAlive: true, timeout: KEPT_MS, ...(proxyEnv && { proxyEnv }) };
+  const agent = agents.get(protocol) ?? new Agent(options);
+  agents.set(protocol, agent);
+  return { request, agent };
+}
+
+/** The system tries for minutes to reach a host that does not answer. */
+function endSlowConnecting(sent: ClientRequest): void {
+  sent.on('socket', (socket) => {
+    if (!socket.connecting) return;
+    const seconds = CONNECT_MS / 1000;
+    const error = () => new Error(`no connection within ${seconds} s`);
+    const timer = setTimeout(
+      () => sent.destroy(Object.assign(error(), { code: 'ETIMEDOUT' })),
+      CONNECT_MS,
+    );
+    const clear = (): void => clearTimeout(timer);
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', clear);
+    sent.once('close', clear);
+  });
+}
 
 const ACCEPTED = { accept: '*/*', 'accept-encoding': 'gzip, deflate, br' };
 
