@@ -55,6 +55,15 @@ describe('a turn', () => {
     expect(turn('{"risks": []}', { kept })).toEqual({ kind: 'document', content, body: BODY });
   });
 
+  test('that was asked for optional sections alone may have nothing to say', () => {
+    const optional = { ...contract, required: ['risks'] };
+    const state = { ...FIRST_TURN, turns: 1 };
+    const asked = { contract: optional, later: ['risks'] };
+    expect(turn('{}', asked)).toEqual({ kind: 'part', only: ['risks'], state });
+    expect(turn('{}', { contract: optional })).toMatchObject({ kind: 'repair' });
+    expect(turn('{}', { later: ['risks'] })).toMatchObject({ kind: 'repair' });
+  });
+
   test('that brings a ballot nobody can count is asked for once more, then taken', () => {
     const spoilt = { findDefects: () => ['`rankings` does not rank A and B.'] };
     const first = turn(WHOLE, { ...spoilt, state: { ...FIRST_TURN, repairs: 1 } });

@@ -4,6 +4,7 @@ import type { ContinuationLimit } from '../recipe/types.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { checkContract, describeProblems } from './check-contract.ts';
 import type { CitationFault } from './describe-defects.ts';
+import { isEmpty } from './is-blank.ts';
 import { joinChunk } from './join-chunks.ts';
 import type { JsonRecord } from './json-reader.ts';
 import { keepOver } from './keep-over.ts';
@@ -137,13 +138,19 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
     const written = keepOver(kept ?? {}, parsed.content);
     const merged = extended ? mergeOver(extended, written) : written;
     const content = judged.citations?.normalise(merged) ?? merged;
-    const check = checkContract(withoutLater(contract, later, content), content, judged.given);
+    const asked = withoutLater(contract, later, content);
+    const next: Verdict = {
+      kind: 'part',
+      only: later,
+      state: { ...state, turns: state.turns + 1, idle: 0 },
+    };
+    // The first sections may be optional ones that have nothing to say.
+    if (later.length > 0 && requiredOf(asked).length === 0 && isEmpty(content)) return next;
+    const check = checkContract(asked, content, judged.given);
     if (check.kind !== 'valid') {
       return askAgain(judged, describeProblems(check.problems), check.wrong);
     }
-    if (later.length > 0) {
-      return { kind: 'part', only: later, state: { ...state, turns: state.turns + 1, idle: 0 } };
-    }
+    if (later.length > 0) return next;
     const rendering = judged.tryRendering(content);
     if (rendering.kind === 'rendered') return accept(judged, content, rendering.body);
     const { reason, isTemplate } = rendering;
