@@ -85,10 +85,14 @@ const isByEnd = ({ messages }: SentRequest): boolean =>
 const isFurther = ({ messages }: SentRequest): boolean =>
   messages.some(({ role }) => role === 'assistant');
 
+/** What a stage's plan says on the document: a text of the debate, which may be shortened. */
+const GUIDANCE = /^## Guidance for this document\n[^]*?(?=^## )/m;
+
 /** The task of a request: the first message that names what is to be delivered. */
 const taskOf = ({ messages }: SentRequest): string =>
-  messages.find(({ role, content }) => role === 'user' && content.includes('\nDeliverable: '))
-    ?.content ?? '';
+  messages
+    .find(({ role, content }) => role === 'user' && content.includes('\nDeliverable: '))
+    ?.content.replace(GUIDANCE, '') ?? '';
 
 /** What only the form of a request says, in its own words. */
 const FORM = /^(?:Write one JSON object with|You have written a part of this JSON object)/;

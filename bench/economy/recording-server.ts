@@ -108,17 +108,17 @@ export async function serveRecording(answers: ReadonlyMap<string, string>) {
 /** Fewer than any tokenizer makes of a text: an answer never has more tokens than it may have. */
 const CHARS_PER_TOKEN = 3;
 const KEYS = /^Write one JSON object with (?:this key|these keys) alone: ([^.]+)\./m;
-const ENTRIES = /^Write one .* write the entries for ([^.]+) alone\./m;
+const FORM = /^Write one JSON object with .*$/m;
+/** What is asked for of a section, and of an entry of the guidance in a plan. */
+const PIECES = /In `(\w+)`, write (?:the entries for )?([^.]+) alone\./g;
+const INNER = /In that for (\w+), write ([^.]+) alone\./g;
 
 /** A recorded answer as a model would give it: what was asked for, from where it stopped. */
 function answerTo({ messages, maxTokens }: SentRequest, recorded: string) {
   const find = (pattern: RegExp): string | undefined =>
-    messages.map(({ content }) => pattern.exec(content)?.[1]).findLast(Boolean);
+    messages.map(({ content }) => pattern.exec(content)?.at(-1)).findLast(Boolean);
   const asked = find(KEYS);
-  const whole =
-    asked === undefined
-      ? recorded
-      : takeKeys(recorded, asked.split(', '), find(ENTRIES)?.split(', '));
+  const whole = asked === undefined ? recorded : takeKeys(recorded, asked.split(', '), find(FORM));
   const before = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   const goesOn = messages.at(-1)?.content.startsWith('Your answer was cut off.') === true;
   const end = before.slice(-400);
@@ -129,22 +129,31 @@ function answerTo({ messages, maxTokens }: SentRequest, recorded: string) {
   return { content, isCut: from + content.length < whole.length };
 }
 
-/** An answer with some of its sections alone, or some entries of the guidance in a plan. */
-function takeKeys(
-  recorded: string,
-  keys: readonly string[],
-  entries: readonly string[] | undefined,
-): string {
+/** An answer with some of its sections alone, or some pieces of them. */
+function takeKeys(recorded: string, keys: readonly string[], form = ''): string {
   const record = JSON.parse(recorded) as Record<string, unknown>;
   const inner = (record['content'] ?? record) as Record<string, unknown>;
+  const read = (pattern: RegExp): ReadonlyMap<string, readonly string[]> =>
+    new Map([...form.matchAll(pattern)].map(([, key = '', list = '']) => [key, list.split(', ')]));
+  const [pieces, ofEntries] = [read(PIECES), read(INNER)];
   const take = (key: string): unknown => {
     const value = inner[key];
-    if (entries === undefined || key !== 'context_for_documents') return value;
-    const all = value as { readonly document_key: string }[];
-    return all.filter((entry) => entries.includes(entry.document_key));
+    const wanted = pieces.get(key);
+    if (wanted === undefined || typeof value !== 'object' || value === null) return value;
+    if (!Array.isArray(value)) return pick(value, wanted);
+    const all = value as { readonly document_key: string; readonly content_to_include: object }[];
+    return all
+      .filter((entry) => wanted.includes(entry.document_key))
+      .map((entry) => ({
+        ...entry,
+        content_to_include: pick(entry.content_to_include, ofEntries.get(entry.document_key)),
+      }));
   };
   return JSON.stringify(Object.fromEntries(keys.map((key) => [key, take(key)])));
 }
+
+const pick = (record: object, keys: readonly string[] | undefined): object =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => keys?.includes(key) ?? true));
 
 function readRequest(body: Body): SentRequest {
   const { model = '', messages = [], response_format, max_tokens: maxTokens = null } = body;

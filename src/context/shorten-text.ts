@@ -50,6 +50,7 @@ export function shortenText({ chunks, order, sizes, most, count }: Shortening): 
 }
 
 function join(chunks: readonly Chunk[], kept: ReadonlySet<number>): string {
+  if (kept.size === 0) return LEFT_OUT;
   const parts = [notice(kept.size, chunks.length)];
   for (const [at, chunk] of chunks.entries()) {
     if (!kept.has(at)) {
@@ -58,6 +59,9 @@ function join(chunks: readonly Chunk[], kept: ReadonlySet<number>): string {
   }
   return parts.join('\n\n');
 }
+
+/** What stands for a text of which nothing is left. */
+export const LEFT_OUT = '(Left out to fit.)';
 
 const notice = (kept: number, all: number): string =>
   `(Shortened to fit: ${kept} of ${all} parts, those that matter most here.)`;

@@ -41,8 +41,14 @@ export type Assembly = {
   readonly sourceLevels?: SourceLevels;
   /** The portions that the task speaks of, in a window too small for all; absent = all. */
   readonly portions?: readonly string[];
-  /** Whether the schema goes without its descriptions, which stand in the task as well. */
-  readonly isSchemaBare?: boolean;
+  /**
+   * In a window too small for the usual form. bare: the schema has no descriptions, which stand in
+   * the task as well. spare: there is no schema, documents have a label alone, and the stage's plan
+   * may be shortened as they are.
+   */
+  readonly form?: 'bare' | 'spare';
+  /** What is left of the guidance for this document where it was shortened. */
+  readonly shortGuidance?: string;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
@@ -54,7 +60,7 @@ export type Assembly = {
  * comes last.
  */
 export function assembleRequest(assembly: Assembly): ModelRequest {
-  const { session, planned, turn, model, subject, facts } = assembly;
+  const { session, planned, turn, model, subject, facts, form } = assembly;
   const { sources, shortSources = new Map<string, string>(), sourceLevels } = assembly;
   const asData = dataWriter(assembly.sources);
   const { stable, setting } = splitSeedPrompt(assembly, asData);
@@ -69,7 +75,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
     model,
     system: [systemInstruction(facts), ...common].join('\n\n'),
     messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
-    schema: schemaOf(assembly),
+    ...(form !== 'spare' && { schema: schemaOf(assembly) }),
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
     cacheKey: session.id,
@@ -85,12 +91,12 @@ const wholeSchema = onceForPair((stage: Stage, step: Step): AskedSchema => {
   return { name, schema: { ...schemaForModel(requireContract(stage, step)), title: name } };
 });
 
-function schemaOf({ stage, step, turn, isSchemaBare = false }: Assembly): AskedSchema {
+function schemaOf({ stage, step, turn, form }: Assembly): AskedSchema {
   const whole = wholeSchema(stage, step);
-  if (!isSchemaBare && sectionsOf(turn?.only ?? []).length === 0) return whole;
+  if (form !== 'bare' && sectionsOf(turn?.only ?? []).length === 0) return whole;
   const shape = onlySections(schemaForModel(requireContract(stage, step)), turn);
   const { name } = whole;
-  return { name, schema: { ...(isSchemaBare ? withoutWords(shape) : shape), title: name } };
+  return { name, schema: { ...(form === 'bare' ? withoutWords(shape) : shape), title: name } };
 }
 
 /** A schema without titles and descriptions. */
@@ -228,40 +234,51 @@ function packInOrder(
   asData: DataWriter,
 ): string[] {
   const messages: string[] = [];
+  const pack = (inputs: readonly JobInput[]): string =>
+    packDocuments(inputs, asData, assembly.form === 'spare');
   let run: JobInput[] = [];
   for (const { source, inputs } of inReadingOrder(assembly)) {
     const text = texts.get(source) ?? '';
     if (text !== '') {
-      messages.push(packDocuments(run, asData), text);
+      messages.push(pack(run), text);
       run = [];
     }
     run.push(...inputs);
   }
-  return [...messages, packDocuments(run, asData)];
+  return [...messages, pack(run)];
 }
 
 /** Documents as data, in an order that never changes. */
-function packDocuments(inputs: readonly JobInput[], asData: DataWriter): string {
+function packDocuments(inputs: readonly JobInput[], asData: DataWriter, isSpare: boolean): string {
   const seen = new Set<string>();
   const blocks: string[] = [];
+  let absent = 0;
   for (const input of inputs) {
     const key = `${input.order}/${input.label}`;
     if (seen.has(key)) continue;
     seen.add(key);
+    if (isSpare && input.text === '') {
+      absent++;
+      continue;
+    }
     const tag = input.type === 'feedback' ? 'feedback' : 'document';
     const about = [
       ['label', input.label],
       ['stage', input.stage],
       ['document_key', input.document_key],
       ['title', input.title],
-    ].map(([name, value]) => `${name}="${attribute(value!)}"`);
+    ]
+      .slice(0, isSpare ? 1 : undefined)
+      .map(([name, value]) => `${name}="${attribute(value!)}"`);
     blocks.push(`<${tag} ${about.join(' ')}>\n${asData(input.text.trim())}\n</${tag}>`);
   }
+  if (absent > 0) blocks.push(`(Left out to fit: ${countNoun(absent, 'document')}.)`);
   return blocks.length === 0 ? '' : `# Documents\n\n${blocks.join('\n\n')}`;
 }
 
 function currentPrompt(assembly: Assembly): string {
-  const { session, stage, step, planned, facts, inputs, portions } = assembly;
+  const { session, stage, step, planned, facts, inputs, portions, shortGuidance, sources } =
+    assembly;
   const grouped = Map.groupBy(inputs, ({ name }) => name);
   const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
     name,
@@ -273,11 +290,12 @@ function currentPrompt(assembly: Assembly): string {
     })),
   ]);
   const byName = Object.fromEntries(named);
-  const header = inputs.find(({ type }) => type === 'header_context');
+  const header = findHeader(assembly);
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,
-    ...(header && { header: readHeader(header.content, planned.documentKey, portions) }),
+    ...(header && { header: { ...header, guidance: shortGuidance ?? header.guidance } }),
     ...(portions && { portions }),
+    sourceCount: sources?.size ?? 0,
   });
   const given = speakOfFeedback(byName[GIVEN_FEEDBACK] ?? []);
   return `${prompt.trim()}${given}${speakOfMissing(session.process, planned.missing ?? [])}`;
@@ -326,8 +344,16 @@ const shareableTexts = onceFor((files: Readonly<Record<string, string>>) =>
     .filter(([, text]) => isShareable(text)),
 );
 
+/** The guidance for the document in the plan of its stage; empty where there is none. */
+export const guidanceOf = (assembly: Assembly): string => findHeader(assembly)?.guidance ?? '';
+
+function findHeader({ inputs, planned, portions }: Assembly) {
+  const header = inputs.find(({ type }) => type === 'header_context');
+  return header && readHeader(header.content, planned.documentKey, portions);
+}
+
 /** What the stage's plan says about one document, or about some of its sections. */
-function readHeader(content: unknown, documentKey: string, sections?: readonly string[]) {
+function readHeader(content: unknown, documentKey: string, portions?: readonly string[]) {
   const record = isRecord(content) ? content : {};
   const entries = Array.isArray(record[GUIDANCE_SECTION])
     ? record[GUIDANCE_SECTION].filter(isRecord)
@@ -335,15 +361,16 @@ function readHeader(content: unknown, documentKey: string, sections?: readonly s
   const own = entries.find((entry) => entry['document_key'] === documentKey);
   const guidance = own?.['content_to_include'] ?? own ?? '';
   return {
-    guidance: isRecord(guidance) ? listGuidance(guidance, sections) : toWords(guidance),
+    guidance: isRecord(guidance) ? listGuidance(guidance, portions) : toWords(guidance),
     materials: toWords(record['system_materials'] ?? ''),
   };
 }
 
 /** An item for each section, so that what is said of one reads the same without the others. */
-function listGuidance(guidance: object, sections?: readonly string[]): string {
+function listGuidance(guidance: object, portions?: readonly string[]): string {
+  const only = portions && sectionsOf(portions);
   return Object.entries(guidance)
-    .filter(([key, said]) => (sections?.includes(key) ?? true) && toWords(said) !== '')
+    .filter(([key, said]) => (only?.includes(key) ?? true) && toWords(said) !== '')
     .map(([key, said]) => `- ${toWords({ [key]: said })}`)
     .join('\n');
 }

@@ -48,18 +48,39 @@ describe('a turn', () => {
 
   test('that brings the portions it was asked for is followed by the request for the others', () => {
     const part = JSON.stringify({ summary: content.summary });
-    const state = { ...FIRST_TURN, turns: 1 };
-    expect(turn(part, { later: ['risks'] })).toEqual({ kind: 'part', only: ['risks'], state });
+    const state = { ...FIRST_TURN, turns: 9 };
+    const next = { kind: 'part', only: ['risks'], state: FIRST_TURN };
+    expect(turn(part, { later: ['risks'], state })).toEqual(next);
     expect(turn('{"risks": []}', { later: ['risks'] })).toMatchObject({ kind: 'repair' });
     const kept = { summary: content.summary };
     expect(turn('{"risks": []}', { kept })).toEqual({ kind: 'document', content, body: BODY });
   });
 
+  test('that brings some fields of a section is not held to the others', () => {
+    const record = { type: 'string' };
+    const notes = {
+      type: 'object',
+      required: ['scope', 'why'],
+      properties: { scope: record, why: record },
+    };
+    const wide = { ...contract, required: ['notes'], properties: { notes } };
+    const over = { contract: wide, sections: ['notes'] };
+    const later = ['notes#why'];
+    const next = { kind: 'part', only: later, state: FIRST_TURN };
+    expect(turn('{"notes": {"scope": "All of it"}}', { ...over, later })).toEqual(next);
+    const kept = { notes: { scope: 'All of it' } };
+    const whole = { notes: { scope: 'All of it', why: 'It pays' } };
+    expect(turn('{"notes": {"why": "It pays"}}', { ...over, kept })).toEqual({
+      kind: 'document',
+      content: whole,
+      body: BODY,
+    });
+  });
+
   test('that was asked for optional sections alone may have nothing to say', () => {
     const optional = { ...contract, required: ['risks'] };
-    const state = { ...FIRST_TURN, turns: 1 };
     const asked = { contract: optional, later: ['risks'] };
-    expect(turn('{}', asked)).toEqual({ kind: 'part', only: ['risks'], state });
+    expect(turn('{}', asked)).toEqual({ kind: 'part', only: ['risks'], state: FIRST_TURN });
     expect(turn('{}', { contract: optional })).toMatchObject({ kind: 'repair' });
     expect(turn('{}', { later: ['risks'] })).toMatchObject({ kind: 'repair' });
   });

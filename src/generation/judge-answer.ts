@@ -1,12 +1,12 @@
 import type { ModelResult } from '../models/types.ts';
-import { sectionsOf } from '../recipe/portions.ts';
+import { GUIDANCE_SECTION, piecesOf, sectionsOf } from '../recipe/portions.ts';
 import type { ContinuationLimit } from '../recipe/types.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { checkContract, describeProblems } from './check-contract.ts';
 import type { CitationFault } from './describe-defects.ts';
 import { isEmpty } from './is-blank.ts';
 import { joinChunk } from './join-chunks.ts';
-import type { JsonRecord } from './json-reader.ts';
+import { isRecord, type JsonRecord } from './json-reader.ts';
 import { keepOver } from './keep-over.ts';
 import { type ContractSchema, requiredOf } from './loosen-contract.ts';
 import { mergeOver } from './merge-over.ts';
@@ -15,7 +15,7 @@ import type { Rendering } from './try-rendering.ts';
 
 /** Where a chain of calls for one document stands; travels in the payload of its next link. */
 export type ChainState = {
-  /** Calls for this document so far, requests to write it again included. */
+  /** Calls for this document or portion so far, requests to write it again included. */
   readonly turns: number;
   /** Turns in all that added less than they were worth; absent in chains of earlier releases. */
   readonly poor?: number;
@@ -142,7 +142,8 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
     const next: Verdict = {
       kind: 'part',
       only: later,
-      state: { ...state, turns: state.turns + 1, idle: 0 },
+      // A document has as many portions as its contract names; the limit is on each of them.
+      state: { ...state, turns: 0, idle: 0 },
     };
     // The first sections may be optional ones that have nothing to say.
     if (later.length > 0 && requiredOf(asked).length === 0 && isEmpty(content)) return next;
@@ -168,8 +169,19 @@ function withoutLater(
   content: JsonRecord,
 ): ContractSchema {
   if (later.length === 0) return contract;
-  const open = sectionsOf(later).filter((key) => !Object.hasOwn(content, key));
-  return { ...contract, required: requiredOf(contract).filter((key) => !open.includes(key)) };
+  const sections = sectionsOf(later);
+  const open = sections.filter((key) => !Object.hasOwn(content, key));
+  const required = requiredOf(contract).filter((key) => !open.includes(key));
+  const properties = isRecord(contract['properties']) ? contract['properties'] : {};
+  const begun = sections.flatMap((key): [string, ContractSchema][] => {
+    const node = properties[key];
+    const pieces = piecesOf(later, key);
+    if (!isRecord(node) || pieces.length === 0) return [];
+    // A document may need no guidance for the sections that were asked for so far.
+    if (key === GUIDANCE_SECTION) return [[key, { type: 'array' }]];
+    return [[key, { ...node, required: requiredOf(node).filter((one) => !pieces.includes(one)) }]];
+  });
+  return { ...contract, required, properties: { ...properties, ...Object.fromEntries(begun) } };
 }
 
 /** A spoilt ballot, a plan that does not add up or a wrong citation must not cost the lane its place. */

@@ -3,14 +3,36 @@ import { isRecord, type JsonRecord, type JsonValue } from './json-reader.ts';
 
 /**
  * The sections of an earlier attempt with those of a later one over them. The guidance of a stage's
- * plan may come entry by entry: of two for the same document the later one holds.
+ * plan may come entry by entry, and a section or an entry field by field: of two that say the same
+ * the later one holds, and those that have no field in common are joined.
  */
 export function keepOver(earlier: JsonRecord, later: JsonRecord): JsonRecord {
-  const [before, after] = [earlier[GUIDANCE_SECTION], later[GUIDANCE_SECTION]];
-  if (!Array.isArray(before) || !Array.isArray(after)) return { ...earlier, ...later };
-  const written = new Set(after.map(keyOf));
-  const kept = before.filter((entry) => !written.has(keyOf(entry)));
-  return { ...earlier, ...later, [GUIDANCE_SECTION]: [...kept, ...after] };
+  const joined: Record<string, JsonValue> = { ...earlier };
+  for (const [key, value] of Object.entries(later)) {
+    const before = earlier[key];
+    const isGuidance = key === GUIDANCE_SECTION && Array.isArray(before) && Array.isArray(value);
+    joined[key] = isGuidance ? joinEntries(before, value) : joinFields(before, value);
+  }
+  return joined;
+}
+
+function joinEntries(earlier: readonly JsonValue[], later: readonly JsonValue[]): JsonValue[] {
+  const written = new Set(later.map(keyOf));
+  const kept = earlier.filter((entry) => !written.has(keyOf(entry)));
+  const over = later.map((entry) => {
+    const before = earlier.find((one) => keyOf(one) === keyOf(entry));
+    if (!isRecord(before) || !isRecord(entry)) return entry;
+    const said = joinFields(before['content_to_include'], entry['content_to_include'] ?? '');
+    return { ...entry, content_to_include: said };
+  });
+  return [...kept, ...over];
+}
+
+/** A record that was asked for in pieces; one that was written again has fields of the one before. */
+function joinFields(before: JsonValue | undefined, after: JsonValue): JsonValue {
+  if (!isRecord(before) || !isRecord(after)) return after;
+  const isPiece = Object.keys(after).every((key) => !Object.hasOwn(before, key));
+  return isPiece ? { ...before, ...after } : after;
 }
 
 const keyOf = (entry: JsonValue): JsonValue =>

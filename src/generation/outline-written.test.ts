@@ -19,3 +19,9 @@ test('the guidance of a plan is whole entry by entry', () => {
   const asked = ['notes', ...['case', 'spec', 'risk'].map((key) => `context_for_documents#${key}`)];
   expect(findComplete(text, asked)).toEqual(asked.slice(0, 3));
 });
+
+test('a piece of a section or entry is whole where that is', () => {
+  const asked = ['notes#scope', 'notes#risks', 'plan#weeks'];
+  const text = '{"notes": {"scope": "All", "risks": "None"}, "plan": {"weeks": 1';
+  expect(findComplete(text, asked)).toEqual(['notes#scope', 'notes#risks']);
+});

@@ -1,5 +1,5 @@
 import { jsonrepair } from 'jsonrepair';
-import { entryPortion, GUIDANCE_SECTION } from '../recipe/portions.ts';
+import { entryPortion, GUIDANCE_SECTION, isWithin } from '../recipe/portions.ts';
 import { isRecord, type JsonValue, readJson } from './json-reader.ts';
 
 /**
@@ -10,7 +10,7 @@ export function findComplete(soFar: string, asked: readonly string[]): string[] 
   const start = soFar.indexOf('{');
   if (start === -1) return [];
   const found = readPortions(soFar.slice(start)).slice(0, -1);
-  return asked.filter((portion) => found.includes(portion));
+  return asked.filter((portion) => found.some((one) => isWithin(portion, one)));
 }
 
 function readPortions(text: string): string[] {

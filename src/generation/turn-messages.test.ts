@@ -85,6 +85,16 @@ test('a part of a document asks for its keys alone, and for single entries of a 
   );
 });
 
+test('a piece of a section, or of an entry, is asked for by its key', () => {
+  const only = ['notes#scope', 'notes#risks', 'context_for_documents#case#summary'];
+  const [first] = messagesOf({ kind: 'part', written: [], only });
+  expect(first?.content).toContain(
+    'with these keys alone: notes, context_for_documents. In `notes`, write scope, risks alone. ' +
+      'In `context_for_documents`, write the entries for case alone. ' +
+      'In that for case, write summary alone.',
+  );
+});
+
 test('an answer too long for the window goes on from its end and the list of what is whole', () => {
   const written = ['a'.repeat(3_000), 'the end'];
   const turn: NextTurn = { kind: 'continue', written, complete: ['scope', 'risks'] };

@@ -1,6 +1,6 @@
 import type { ModelMessage } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
-import { entriesOf, GUIDANCE_SECTION, sectionsOf } from '../recipe/portions.ts';
+import { entryPortion, GUIDANCE_SECTION, piecesOf, sectionsOf } from '../recipe/portions.ts';
 import type { Rerun } from './rerun.ts';
 
 /**
@@ -17,6 +17,8 @@ export type NextTurn = {
   readonly later?: readonly string[];
   /** Where the model is shown only the end of its answer so far: the sections that are whole. */
   readonly complete?: readonly string[];
+  /** Whether that end is a short one. */
+  readonly isTerse?: boolean;
 } & (
   | { readonly kind: 'continue' | 'part' }
   | { readonly kind: 'repair'; readonly problems: string }
@@ -26,6 +28,9 @@ export type NextTurn = {
 const TAIL = 120;
 /** How much of it is shown where the whole does not fit the window: some 400 tokens. */
 const LONG_TAIL = 1_600;
+/** The same in the smallest windows: some 60 tokens. */
+const SHORT_TAIL = 240;
+const SHORTEST_TAIL = 40;
 
 /**
  * The messages of one step: its prompt and, in later turns, the conversation since. Each chunk is
@@ -58,8 +63,8 @@ export function turnMessages(
     const whole = chunks.map((chunk) => chunk.whole).join('');
     return [
       ask(prompt, ...first, outline(turn.complete)),
-      { role: 'assistant', content: endOf(whole, LONG_TAIL) },
-      ask(askToGoOn(whole)),
+      { role: 'assistant', content: endOf(whole, turn.isTerse ? SHORT_TAIL : LONG_TAIL) },
+      ask(turn.isTerse ? askTersely(whole) : askToGoOn(whole)),
     ];
   }
   const messages = [ask(prompt, ...first)];
@@ -94,6 +99,9 @@ function withoutBlanks({ written, shown = written }: NextTurn) {
 const askToGoOn = (soFar: string): string =>
   `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${endOf(soFar, TAIL)}`;
 
+const askTersely = (soFar: string): string =>
+  `Your answer was cut off. Go on exactly behind its last characters, without a fence or comment:\n${endOf(soFar, SHORTEST_TAIL)}`;
+
 /** The last characters of a text, without the second half of a surrogate pair at their front. */
 const endOf = (text: string, most: number): string =>
   text.slice(-most).replace(/^[\udc00-\udfff]/, '');
@@ -117,7 +125,7 @@ const askAnew = (
 
 /** The sections of a document that is written in several requests. */
 const askForPart = (only: readonly string[]): string =>
-  `${askForKeys(only)} The other sections are asked for in requests of their own; leave them out. A length that is given above is that of the whole document.`;
+  `${askForKeys(only)} The other sections are asked for in requests of their own; leave them out. A length given above is that of the whole document.`;
 
 /** What is right is neither written nor paid for again. */
 const askFor = (only: readonly string[]): string =>
@@ -126,10 +134,23 @@ const askFor = (only: readonly string[]): string =>
 const askForKeys = (only: readonly string[]): string =>
   [
     `Write one JSON object with ${nameKeys(sectionsOf(only))}.`,
-    ...(entriesOf(only).length === 0
-      ? []
-      : [`In \`${GUIDANCE_SECTION}\`, write the entries for ${entriesOf(only).join(', ')} alone.`]),
+    ...sectionsOf(only).flatMap((section) => askForPieces(only, section)),
   ].join(' ');
+
+/** What is asked for of one section, where not all of it is. */
+function askForPieces(only: readonly string[], section: string): string[] {
+  const pieces = piecesOf(only, section);
+  if (pieces.length === 0) return [];
+  const isGuidance = section === GUIDANCE_SECTION;
+  const what = `${isGuidance ? 'the entries for ' : ''}${pieces.join(', ')}`;
+  const inner = isGuidance
+    ? pieces.flatMap((entry) => {
+        const keys = piecesOf(only, entryPortion(entry));
+        return keys.length === 0 ? [] : [`In that for ${entry}, write ${keys.join(', ')} alone.`];
+      })
+    : [];
+  return [`In \`${section}\`, write ${what} alone.`, ...inner];
+}
 
 const nameKeys = (keys: readonly string[]): string =>
   `${keys.length === 1 ? 'this key' : 'these keys'} alone: ${keys.join(', ')}`;

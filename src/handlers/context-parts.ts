@@ -1,5 +1,6 @@
 import type { Part } from '../context/fit-parts.ts';
-import { assembleRequest } from '../generation/assemble-request.ts';
+import { LEFT_OUT } from '../context/shorten-text.ts';
+import { assembleRequest, guidanceOf } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { findSourceTexts } from '../generation/pack-sources.ts';
 import type { ModelRequest } from '../models/types.ts';
@@ -34,13 +35,24 @@ export const sourceId = (id: string): string => `source ${id}`;
 /** Names a part of the answer so far among the candidates. */
 export const turnId = (index: number): string => `turn ${String(index).padStart(4, '0')}`;
 
-/** Whether a document may be shortened; the plan of the stage and what people said may not. */
-export const isShortenable = ({ type }: JobInput): boolean =>
-  type === 'document' || type === 'contribution' || type === 'project_resource';
+/** Names the guidance for the document among the candidates. */
+export const GUIDANCE_ID = 'guidance';
+
+/**
+ * Whether a document may be shortened; what people said may not, and the plan of the stage only in
+ * the smallest form of a request.
+ */
+export const isShortenable = ({ type }: JobInput, { form }: Pick<Assembled, 'form'>): boolean =>
+  type === 'document' ||
+  type === 'contribution' ||
+  type === 'project_resource' ||
+  (type === 'header_context' && form === 'spare');
 
 /** Documents, resources and sources; what a prompt is given twice under one label is one candidate. */
-export function findDocuments({ inputs, step, sources, sourceLevels }: Assembled): Candidate[] {
-  const found = inputs.filter(isShortenable).map((input) => ({
+export function findDocuments(assembled: Assembled): Candidate[] {
+  const { inputs, step, sources, sourceLevels } = assembled;
+  const shortenable = inputs.filter((input) => isShortenable(input, assembled));
+  const found = shortenable.map((input) => ({
     id: documentId(input),
     label: input.label,
     text: input.text,
@@ -52,7 +64,14 @@ export function findDocuments({ inputs, step, sources, sourceLevels }: Assembled
     text,
     relevance: 1,
   }));
-  return [...new Map([...cited, ...found].map((one) => [one.id, one])).values()];
+  const all = [...cited, ...found, ...findGuidance(assembled)];
+  return [...new Map(all.map((one) => [one.id, one])).values()];
+}
+
+/** The guidance, which speaks of this document alone and so counts more than any other text. */
+function findGuidance(assembled: Assembled): Candidate[] {
+  const text = assembled.form === 'spare' ? guidanceOf(assembled) : '';
+  return text === '' ? [] : [{ id: GUIDANCE_ID, label: 'guidance', text, relevance: 2 }];
 }
 
 /**
@@ -97,18 +116,21 @@ export function replaceTexts(
   assembled: Assembled,
   texts: ReadonlyMap<string, string>,
 ): ModelRequest {
-  const { turn, sources, sourceLevels } = assembled;
+  const { turn, sources, sourceLevels, form } = assembled;
   const cited = findSourceTexts(sources, sourceLevels).flatMap(({ id }): [string, string][] => {
     const short = texts.get(sourceId(id));
     return short === undefined ? [] : [[id, short]];
   });
+  const shortGuidance = texts.get(GUIDANCE_ID);
   return assembleRequest({
     ...assembled,
+    ...(shortGuidance !== undefined && { shortGuidance }),
     shortSources: new Map(cited),
-    inputs: assembled.inputs.map((input) => ({
-      ...input,
-      text: texts.get(documentId(input)) ?? input.text,
-    })),
+    inputs: assembled.inputs.map((input) => {
+      const text = texts.get(documentId(input)) ?? input.text;
+      // The smallest form names all that was left out in one line.
+      return { ...input, text: form === 'spare' && text === LEFT_OUT ? '' : text };
+    }),
     turn: turn && {
       ...turn,
       shown: turn.written.map((text, index) => texts.get(turnId(index)) ?? text),

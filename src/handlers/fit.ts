@@ -3,6 +3,7 @@ import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { Recall } from '../context/recall.ts';
 import { rememberWith } from '../context/remember-with.ts';
 import { roomForRequest } from '../context/room.ts';
+import { LEFT_OUT } from '../context/shorten-text.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -21,7 +22,7 @@ import {
   toParts,
 } from './context-parts.ts';
 import type { HandlerDeps } from './handler-deps.ts';
-import { LEAST_TEXT, listViews, type View } from './list-views.ts';
+import { listViews, type View } from './list-views.ts';
 import { loadMeasure, type Measure } from './measure-request.ts';
 
 /** A part that was shortened, as the call's record and the error name it. */
@@ -40,8 +41,8 @@ const MOST_ROUNDS = 5;
 /**
  * Fits the request into the model's window. What fits is sent as it is. Else documents and the
  * middle of a long conversation are shortened by retrieval, the least valuable first; the
- * instructions, the request, feedback, the stage's plan and the last turns are never touched. Where
- * those alone are too long, the request takes a smaller form (`listViews`).
+ * instructions, the request, feedback, the task and the last turns are never touched. Where those
+ * and the stage's plan are too long, the request takes a smaller form (`listViews`).
  */
 export async function fit(
   deps: HandlerDeps,
@@ -126,7 +127,7 @@ function neverFits({ assembled, room, least }: View, measure: Measure): Dialecti
   const candidates = [...findDocuments(assembled), ...findTurns(assembled)];
   const shortened = candidates.map(({ label, text }) => {
     const tokens = measure.count(text);
-    return { label, tokens, after: Math.min(tokens, measure.count(LEAST_TEXT)) };
+    return { label, tokens, after: Math.min(tokens, measure.count(LEFT_OUT)) };
   });
   return tooLong(assembled, { total, after: least, room, shortened });
 }
@@ -177,7 +178,7 @@ function tooLong(
   const message =
     `The prompt for ${stage}/${documentKey}${form} has ${total} tokens, and ${model} takes ${room} beside ` +
     `its answer. Shortening left ${after}: ${tried.join(', ') || 'nothing may be shortened'}. ` +
-    'The rest (instructions, request, feedback, plan) is never shortened.';
+    'The rest (instructions, request, feedback, task) is never shortened.';
   const details = { model, tokens: total, left: after, room, shortened, sent: false };
   return new DialecticError('context_window_exceeded', message, { details });
 }

@@ -1,9 +1,10 @@
 import { LEAST_ANSWER_SHARE, roomForRequest } from '../context/room.ts';
+import { LEFT_OUT } from '../context/shorten-text.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import { findComplete } from '../generation/outline-written.ts';
 import type { NextTurn } from '../generation/turn-messages.ts';
 import type { ModelWindow } from '../models/windows.ts';
-import { expandPortions, portionsOf } from '../recipe/portions.ts';
+import { expandPortions, portionsOf, splitPortion } from '../recipe/portions.ts';
 import type { Assembled } from './assemble.ts';
 import { findDocuments, findTurns, replaceTexts } from './context-parts.ts';
 import type { Measure } from './measure-request.ts';
@@ -21,14 +22,14 @@ export type View = {
 const SHORTER_ANSWER_SHARE = 1 / 8;
 /** So much of the room is kept for documents, where sections can be left for later instead. */
 const DOCUMENT_SHARE = 1 / 4;
-/** What is left of a text at least is the line that says so. */
-export const LEAST_TEXT = '(Shortened to fit: 0 of 100 parts, those that matter most here.)';
+/** Tokens that going on with an answer takes beside its task: its end, and the request to go on. */
+const GOING_ON = 240;
 
 /**
  * The forms of a request for one window, the fullest first: as it is; an answer that goes on, shown
  * by its end alone and asked for its open sections alone; a document that is begun or mended, asked
  * for in as many of its sections as leave room for its documents. The last ones leave the least room
- * for the answer.
+ * for the answer, and the very last lets go of all that is neither rule nor request nor task.
  */
 export function* listViews(
   assembled: Assembled,
@@ -52,11 +53,30 @@ export function* listViews(
     const byOpen = withTurn({ ...assembled, portions: open }, { ...turn, complete });
     yield view(byOpen, usual);
     yield view(byOpen, most);
+    const spare = { ...assembled, form: 'spare' as const, portions: open };
+    yield view(withTurn(spare, { ...turn, complete, isTerse: true }), most);
     return;
   }
-  const few = narrow(assembled, measure, usual);
-  yield view(few, usual);
-  yield view(askFor({ ...assembled, isSchemaBare: true }, 1), most);
+  yield view(narrow(assembled, measure, usual), usual);
+  const [first = '', ...others] = askedOf(assembled);
+  const spare = { ...assembled, form: 'spare' as const };
+  // An answer that is cut must find room to go on, with the same task.
+  const canGoOn = (keys: readonly string[], many: number): boolean =>
+    countLeast(askFor(spare, keys, many), measure) <= most - GOING_ON;
+  const pieces = splitPortion(assembled.stage, assembled.step, first);
+  const asked = askedOf(assembled);
+  if (pieces.length === 1 || canGoOn(asked, 1)) {
+    yield view(askFor({ ...assembled, form: 'bare' }, asked, 1), most);
+  }
+  const keys = [...pieces, ...others];
+  yield view(
+    askFor(
+      spare,
+      keys,
+      countFitting(pieces.length, (many) => canGoOn(keys, many)),
+    ),
+    most,
+  );
 }
 
 /** The portions that a request asks for. */
@@ -65,9 +85,8 @@ const askedOf = ({ stage, step, turn }: Assembled): readonly string[] => {
   return only.length > 0 ? expandPortions(stage, step, only) : portionsOf(stage, step);
 };
 
-/** The request for the first so many of its portions. */
-function askFor(assembled: Assembled, many: number): Assembled {
-  const keys = askedOf(assembled);
+/** The request for the first so many of these portions. */
+function askFor(assembled: Assembled, keys: readonly string[], many: number): Assembled {
   const only = keys.slice(0, many);
   const rest = [...keys.slice(many), ...(assembled.turn?.later ?? [])];
   const later = [...new Set(rest)].filter((key) => !only.includes(key));
@@ -88,13 +107,23 @@ function narrow(
 ): Assembled {
   const documents = findDocuments(assembled).reduce((sum, one) => sum + measure.count(one.text), 0);
   const most = room - Math.min(documents, room * DOCUMENT_SHARE);
-  let [fits, fails] = [1, askedOf(assembled).length + 1];
+  const keys = askedOf(assembled);
+  const many = countFitting(
+    keys.length,
+    (count) => countLeast(askFor(assembled, keys, count), measure) <= most,
+  );
+  return askFor(assembled, keys, many);
+}
+
+/** The highest number that fits, where more never fit better; 1 at least. */
+function countFitting(all: number, doFit: (count: number) => boolean): number {
+  let [fits, fails] = [1, all + 1];
   while (fails - fits > 1) {
     const middle = (fits + fails) >> 1;
-    if (countLeast(askFor(assembled, middle), measure) <= most) fits = middle;
+    if (doFit(middle)) fits = middle;
     else fails = middle;
   }
-  return askFor(assembled, fits);
+  return fits;
 }
 
 const withTurn = (assembled: Assembled, turn: NextTurn): Assembled => {
@@ -106,9 +135,9 @@ function countLeast(
   assembled: Assembled,
   { count, countRequest }: Pick<Measure, 'count' | 'countRequest'>,
 ): number {
-  const least = count(LEAST_TEXT);
+  const least = count(LEFT_OUT);
   const long = [...findDocuments(assembled), ...findTurns(assembled)].filter(
     ({ text }) => count(text) > least,
   );
-  return countRequest(replaceTexts(assembled, new Map(long.map(({ id }) => [id, LEAST_TEXT]))));
+  return countRequest(replaceTexts(assembled, new Map(long.map(({ id }) => [id, LEFT_OUT]))));
 }

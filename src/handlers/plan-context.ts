@@ -4,7 +4,7 @@ import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
 import { searchByWords } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
-import { inReadingOrder } from '../generation/assemble-request.ts';
+import { guidanceOf, inReadingOrder } from '../generation/assemble-request.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { findSourceTexts, SOURCES_HEADING, TEXTS_HEADING } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
@@ -19,6 +19,7 @@ import {
   documentId,
   findDocuments,
   findTurns,
+  GUIDANCE_ID,
   isShortenable,
   sourceId,
   toParts,
@@ -183,12 +184,14 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
     tokens: count(text),
   });
   const listDocument = (input: JobInput): [string, ListedPart] => {
-    const id = isShortenable(input) ? documentId(input) : `fixed ${documentId(input)}`;
+    const id = isShortenable(input, assembled) ? documentId(input) : `fixed ${documentId(input)}`;
     return [id, list('document', input.label, input.text, id)];
   };
   const given = inReadingOrder(assembled).flatMap(({ inputs }) => inputs.map(listDocument));
   const documents = [...new Map(given).values()];
   const [first, ...others] = shared;
+  // Elsewhere it is a part of the task, which is never shortened.
+  const guidance = assembled.form === 'spare' ? guidanceOf(assembled) : '';
   const sources = findSourceTexts(assembled.sources, assembled.sourceLevels);
   const middle = others.flatMap(({ content }) => {
     if (content.startsWith('# Documents')) {
@@ -204,7 +207,8 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
     list('instructions', 'instructions', request.system),
     ...(first ? [list('request', 'request', first.content)] : []),
     ...middle,
-    list('task', 'task', promptOf(request)),
+    list('task', 'task', promptOf(request).replace(guidance, '')),
+    ...(guidance === '' ? [] : [list('document', 'guidance', guidance, GUIDANCE_ID)]),
     ...(turn?.written ?? []).map((text, at) =>
       list('turn', `part ${at + 1} of the answer so far`, text, turnId(at)),
     ),

@@ -25,9 +25,34 @@ export function expandPortions(stage: Stage, step: Step, wanted: readonly string
   ];
 }
 
+/**
+ * The smallest pieces of a portion: the fields of a section that is one record
+ * (`system_materials#stage_rationale`), and the sections that an entry of the guidance speaks of
+ * (`context_for_documents#business_case#strengths`). Itself where it cannot be divided.
+ */
+export function splitPortion(stage: Stage, step: Step, portion: string): string[] {
+  const [section, key, ...deeper] = portion.split(SEPARATOR);
+  if (deeper.length > 0) return [portion];
+  const parts =
+    section === GUIDANCE_SECTION
+      ? stepsGuidedBy(stage, step)
+          .filter(({ output }) => output.documentKey === key)
+          .flatMap((guided) => describeDocument(stage, guided).sections)
+      : describeDocument(stage, step)
+          .sections.filter(
+            (one) => key === undefined && one.key === section && one.type === 'object',
+          )
+          .flatMap(({ fields }) => fields);
+  return parts.length < 2 ? [portion] : parts.map((one) => `${portion}${SEPARATOR}${one.key}`);
+}
+
 /** The entry for one document in a stage's plan. */
 export const entryPortion = (documentKey: string): string =>
   `${GUIDANCE_SECTION}${SEPARATOR}${documentKey}`;
+
+/** Whether a portion is another one or a piece of it. */
+export const isWithin = (portion: string, whole: string): boolean =>
+  portion === whole || portion.startsWith(`${whole}${SEPARATOR}`);
 
 /** The sections that portions belong to, each once. */
 export const sectionsOf = (portions: readonly string[]): string[] => [
@@ -36,4 +61,13 @@ export const sectionsOf = (portions: readonly string[]): string[] => [
 
 /** The documents whose entries are asked for; none where the guidance is asked for as a whole. */
 export const entriesOf = (portions: readonly string[]): string[] =>
-  portions.flatMap((one) => one.split(SEPARATOR)[1] ?? []);
+  piecesOf(portions, GUIDANCE_SECTION);
+
+/**
+ * What is asked for of a section or of an entry, each key once; none where all of it is, or nothing.
+ */
+export function piecesOf(portions: readonly string[], whole: string): string[] {
+  const start = `${whole}${SEPARATOR}`;
+  const inner = portions.filter((one) => one.startsWith(start));
+  return [...new Set(inner.map((one) => one.slice(start.length).split(SEPARATOR)[0] ?? ''))];
+}

@@ -46,6 +46,7 @@ export function promptShape(step: Step): Shape {
     step: values('key', 'name'),
     document: DOCUMENT,
     inputs: fieldsOf(inputs),
+    sources: values('count'),
     ...(readsHeader(step) ? { header: values('guidance', 'materials') } : {}),
     ...(step.jobType === 'PLAN' ? { guided_documents: listOf(DOCUMENT) } : {}),
   });

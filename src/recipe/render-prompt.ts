@@ -1,9 +1,14 @@
 import { renderLiquid } from '../text/liquid.ts';
-import { freezeDeep, Memo } from '../text/memo.ts';
-import { type DocumentView, describeDocument, documentsGuidedBy } from './contract.ts';
+import { freezeDeep, Memo, onceFor } from '../text/memo.ts';
+import {
+  type DocumentView,
+  describeDocument,
+  documentsGuidedBy,
+  type Section,
+} from './contract.ts';
 import { isShown } from './edges.ts';
 import type { MergedOverlay } from './overlays.ts';
-import { entriesOf, GUIDANCE_SECTION, sectionsOf } from './portions.ts';
+import { entriesOf, entryPortion, GUIDANCE_SECTION, piecesOf, sectionsOf } from './portions.ts';
 import type { Process, Stage, Step } from './types.ts';
 
 export const RESOURCE_KINDS = [
@@ -41,6 +46,8 @@ export type PromptJob = {
   readonly header?: { readonly guidance: string; readonly materials: string };
   /** The portions that the prompt asks for; absent = all. */
   readonly portions?: readonly string[];
+  /** How many sources the document may cite; absent = none. */
+  readonly sourceCount?: number;
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -93,18 +100,51 @@ export function renderPrompt(
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
     step: { key: step.key, name: step.name },
-    document: onlySections(describeDocument(stage, step), job.portions),
+    document: ofJob(describeDocument(stage, step), job),
     inputs,
+    sources: { count: job.sourceCount ?? 0 },
     ...(readsHeader(step) ? { header: job.header ?? { guidance: '', materials: '' } } : {}),
     ...(step.jobType === 'PLAN' ? { guided_documents: guidedDocuments(stage, step, job) } : {}),
   });
 }
 
+/** The sections that a job asks for; without sources, none of them cites any. */
+function ofJob(document: DocumentView, { portions, sourceCount = 0 }: PromptJob): DocumentView {
+  const asked = onlySections(document, portions);
+  return sourceCount > 0 ? asked : uncited(asked);
+}
+
+/** One object for each document, by which what prompts say of it is known. */
+const uncited = onceFor(
+  (document: DocumentView): DocumentView =>
+    freezeDeep({
+      ...document,
+      cites: false,
+      sections: document.sections.map(withoutCitations),
+    }),
+);
+
+const withoutCitations = (section: Section): Section => ({
+  ...section,
+  cites: false,
+  fields: section.fields.map(withoutCitations),
+});
+
 function onlySections(document: DocumentView, portions: PromptJob['portions']): DocumentView {
   if (portions === undefined) return document;
   const only = sectionsOf(portions);
-  return { ...document, sections: document.sections.filter(({ key }) => only.includes(key)) };
+  const sections = document.sections
+    .filter(({ key }) => only.includes(key))
+    .map((section) => {
+      const fields = section.key === GUIDANCE_SECTION ? [] : piecesOf(portions, section.key);
+      return { ...section, fields: pick(section.fields, fields) };
+    });
+  return { ...document, sections };
 }
+
+/** The sections of these keys; all where none is named. */
+const pick = (sections: readonly Section[], keys: readonly string[]): readonly Section[] =>
+  keys.length === 0 ? sections : sections.filter(({ key }) => keys.includes(key));
 
 /** Whether `header` is among the variables of the step's prompt. */
 export const readsHeader = (step: Step): boolean =>
@@ -121,7 +161,10 @@ function guidedDocuments(
   const entries = entriesOf(portions);
   return documents.map((document) =>
     entries.includes(document.key)
-      ? document
+      ? {
+          ...document,
+          sections: pick(document.sections, piecesOf(portions, entryPortion(document.key))),
+        }
       : { ...document, description: '', words: 0, sections: [] },
   );
 }

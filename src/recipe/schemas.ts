@@ -251,7 +251,10 @@ const step = record(
     quorum: count(undefined, 'Lanes that suffice under quorum; more than half if absent.'),
     continuation: record(
       {
-        max_turns: count(60, 'Calls for one document in all, requests to write it again included.'),
+        max_turns: count(
+          60,
+          'Calls for one document, or for one portion of it in a small window, in all.',
+        ),
         max_idle_turns: count(3, 'Continuations in a row without progress.'),
         max_chars: count(400_000, 'Length of the whole text.'),
       },
