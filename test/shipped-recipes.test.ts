@@ -245,8 +245,14 @@ const isSeed = (input: StepInput): boolean => input.type === 'seed_prompt';
 const spokenOf = (input: StepInput): boolean => input.type !== 'header_context' && isShown(input);
 
 describe.each(places)('the prompt of %s', (_, { process, stage, step }) => {
-  const render = (iteration: number, wanted: (input: StepInput) => boolean): string =>
-    renderPrompt(process, stage, step, sampleFacts(process, iteration), sampleJob(step, wanted));
+  const render = (
+    iteration: number,
+    wanted: (input: StepInput) => boolean,
+    sourceCount = 1,
+  ): string => {
+    const job = { ...sampleJob(step, wanted), sourceCount };
+    return renderPrompt(process, stage, step, sampleFacts(process, iteration), job);
+  };
 
   test('asks for every section and speaks of every document by its label', () => {
     const text = render(2, () => true);
@@ -281,6 +287,14 @@ describe.each(places)('the prompt of %s', (_, { process, stage, step }) => {
     expect(text).toContain('(assumption)');
     expect(text).toMatch(/keep both[^\n]*condition under which each (would be|is) right/);
     expect(text).toMatch(/labels, not names/);
+  });
+
+  test('asks for no citation where there is no source', () => {
+    const text = render(1, () => true, 0);
+    expect(text).not.toContain('cite evidence');
+    const hasOwnRules = process === decisionMemo || stage.key === 'research';
+    expect(text.includes('the list of sources')).toBe(hasOwnRules);
+    expect(text).toContain('(assumption)');
   });
 });
 
