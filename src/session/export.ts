@@ -78,6 +78,7 @@ export type DocumentRow = NamedFile & {
   missing: Loss[];
   citations: CitationRecord | null;
   markdown: string | null;
+  markdown_hash: string | null;
   chain_id: string | null;
   cost_micros: number | null;
   recorded_cost_micros: number | null;
@@ -287,7 +288,7 @@ function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]>
   return tx.query<DocumentRow>(
     `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
        d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
-       d.citations, b.body as markdown,
+       d.citations, b.body as markdown, d.markdown_hash,
        j.responding_lane_id, j.chain_id, s.siblings,
        -- What code makes has no calls and costs nothing.
        case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { Slices } from '../platform/clock.ts';
 import { contractOf } from '../recipe/contract.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
@@ -54,7 +55,9 @@ export async function readQuestions(tx: Transaction, session: SessionView): Prom
   const { process } = session;
   const rows = await readNewest(tx, session);
   const found = new Map<string, Omit<Question, 'number' | 'answers'>>();
+  const slices = new Slices();
   for (const row of rows) {
+    await slices.rest();
     const stage = process.stages.find(({ key }) => key === row.stage);
     const step = stage?.steps.find(({ key }) => key === row.step);
     if (!stage || !step) continue;

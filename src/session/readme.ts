@@ -252,7 +252,21 @@ function countWords(
   const stage = stageOf(process, stageKey);
   const step = stage.steps.find(({ output }) => output.documentKey === key);
   const asked = step ? describeDocument(stage, step).words : 0;
-  const text = rows.find((row) => row.id === id)?.markdown ?? '';
-  const written = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  const row = rows.find((one) => one.id === id);
+  const written = row ? wordsOf(row) : 0;
   return asked > 0 ? ` · ${written} words, ${asked} asked` : ` · ${written} words`;
+}
+
+/** The words of pages by their hashes: every export of a run lists the documents of all before. */
+const counted = new Map<string, number>();
+const MOST_COUNTED = 10_000;
+
+function wordsOf({ markdown, markdown_hash: hash }: DocumentRow): number {
+  if (markdown === null || hash === null) return 0;
+  const known = counted.get(hash);
+  if (known !== undefined) return known;
+  const words = markdown.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  if (counted.size >= MOST_COUNTED) counted.clear();
+  counted.set(hash, words);
+  return words;
 }
