@@ -89,6 +89,30 @@ describeOnBoth('a transaction', (kind) => {
     });
   });
 
+  test('runs a statement once for the rows that are given for it, behind what comes with them', async () => {
+    const { tenantId } = await newTenant(database, 'Cleo');
+    const sent = await watchTexts(database);
+    const text = `insert into events (tenant_id, topic, kind)
+      select current_tenant(), topic, kind from unnest($1::text[], $2::text[]) as e (topic, kind)`;
+    await database.asTenant(tenantId, (tx) =>
+      tx.finish(() =>
+        Promise.all([
+          tx.queryForAll(text, ['t', 'a'], 'add-all'),
+          tx.query('select 2 as other'),
+          tx.queryForAll(text, ['t', 'b'], 'add-all'),
+        ]),
+      ),
+    );
+    const executed = sent().flatMap((one) =>
+      one.match(/select 2 as other|execute "batch_add-all"/g),
+    );
+    expect(executed.filter(Boolean)).toEqual(['select 2 as other', 'execute "batch_add-all"']);
+    const kinds = await database.asTenant(tenantId, (tx) =>
+      tx.query(`select kind from events where topic = 't' order by id`),
+    );
+    expect(kinds).toEqual([{ kind: 'a' }, { kind: 'b' }]);
+  });
+
   test('saves none of the statements that were given together where one fails', async () => {
     // Readers of the log are held back by other transactions of the server; the table is not.
     const count = () =>

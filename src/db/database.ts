@@ -70,7 +70,7 @@ export class AnyTransaction {
       throw misuse('A transaction cannot be begun or ended inside of a transaction.');
     }
     const { promise, resolve, reject } = Promise.withResolvers<QueryResultRow[]>();
-    this.#waiting.push({ text, values, name, resolve, reject });
+    this.#waiting.push({ text, values, name, promise, resolve, reject });
     if (this.#waiting.length === 1) {
       const send = (): void => {
         const batch = this.#waiting;
@@ -81,6 +81,18 @@ export class AnyTransaction {
       else queueMicrotask(send);
     }
     return promise as Promise<Row[]>;
+  }
+
+  /**
+   * Runs one statement for all rows that are given under its name before it is sent, in the place of the
+   * last. Its parameters are arrays, one for each column.
+   */
+  async queryForAll(text: string, row: readonly unknown[], name: string): Promise<void> {
+    const known = this.#waiting.find((one) => one.name === name);
+    const columns = (known?.values ?? row.map(() => [])) as unknown[][];
+    for (const [at, value] of row.entries()) columns[at]?.push(value);
+    if (known) this.#waiting = [...this.#waiting.filter((one) => one !== known), known];
+    await (known ? known.promise : this.query(text, columns, name));
   }
 
   /**
@@ -206,6 +218,7 @@ type WaitingStatement = {
   readonly text: string;
   readonly values: readonly unknown[] | undefined;
   readonly name: string | undefined;
+  readonly promise: Promise<QueryResultRow[]>;
   readonly resolve: (rows: QueryResultRow[]) => void;
   readonly reject: (error: unknown) => void;
 };

@@ -16,8 +16,9 @@ const FORGETTABLE = 'set local synchronous_commit = off';
  * store it is synchronous: the process that dies is the store itself, and a job that ends it at
  * once would otherwise never be seen to have run.
  */
-const unhurried = ({ driver }: Database): string =>
-  driver.kind === 'server' ? `${FORGETTABLE};` : '';
+const isHurried = ({ driver }: Database): boolean => driver.kind !== 'server';
+
+const SWEEP = 'select requeue_abandoned($1, $2, $3)';
 
 /**
  * What a claim takes back first: jobs whose lease ran out, and with `locks` those of workers whose
@@ -41,17 +42,27 @@ export async function claimJobs(
   only?: SessionKey,
   { maxTakeovers } = DEFAULT_JOB_SETTINGS,
 ): Promise<ClaimedJob[]> {
-  const lookForLocks = sweep === 'locks';
-  const sweeping = `select requeue_abandoned(${uuid(workerId)}, ${lookForLocks}, ${maxTakeovers});`;
-  const rows = await database.immediate<JobRow & { waited_ms: number }>(
-    { as: 'worker' },
-    `${QUIET}; ${unhurried(database)} ${sweep === 'nothing' ? '' : sweeping}
-     select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
-       parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt, max_attempts,
-       takeovers, degraded, payload, lease_token,
-       extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms
-     from claim_jobs(${uuid(workerId)}, ${batch}, ${interval(leaseMs)},
-       ${only ? `${uuid(only.tenantId)}, ${uuid(only.sessionId)}` : 'null, null'})`,
+  const sweeping = [workerId, sweep === 'locks', maxTakeovers];
+  const rows = await database.asWorker((tx) =>
+    tx.finish(async () => {
+      const before = [
+        tx.query(QUIET),
+        ...(isHurried(database) ? [] : [tx.query(FORGETTABLE)]),
+        ...(sweep === 'nothing' ? [] : [tx.query(SWEEP, sweeping, 'sweep-jobs')]),
+      ];
+      // With a name: planned anew it took a fifth of the server's time for a claim.
+      const claimed = tx.query<Omit<JobRow, 'status'> & { waited_ms: number }>(
+        `select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+           parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt,
+           max_attempts, takeovers, degraded, payload, lease_token,
+           extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms
+         from claim_jobs($1, $2, $3, $4, $5)`,
+        [workerId, batch, `${Math.round(leaseMs)} ms`, only?.tenantId, only?.sessionId],
+        'claim-jobs',
+      );
+      const [found] = await Promise.all([claimed, ...before]);
+      return found;
+    }),
   );
   return rows.map((row) => ({ ...toJob(row), waitedMs: row.waited_ms }));
 }
@@ -65,7 +76,7 @@ export async function claimJobs(
 export async function completeJobs(database: Database, jobs: readonly Job[]): Promise<string[]> {
   const rows = await database.immediate<{ id: string }>(
     { as: 'worker' },
-    `${QUIET}; ${unhurried(database)}
+    `${QUIET}; ${isHurried(database) ? '' : `${FORGETTABLE};`}
      select complete_jobs(${uuids([...new Set(jobs.map((job) => job.tenantId))])},
        ${uuids(jobs.map((job) => job.id))}, ${uuids(jobs.map((job) => job.leaseToken))}) as id`,
   );

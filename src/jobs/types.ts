@@ -94,7 +94,7 @@ export type JobRow = {
   lease_token: string | null;
 };
 
-export function toJob(row: JobRow): Job {
+export function toJob(row: Omit<JobRow, 'status'>): Job {
   return {
     tenantId: row.tenant_id,
     id: row.id,

@@ -1196,10 +1196,26 @@ begin
   return hold.status <> 'posted';
 end
 $function$
+CREATE OR REPLACE FUNCTION public.complete_held_jobs(ids uuid[], tokens uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  update jobs j set status = 'completed', continued = false, attempt = 0, error = null,
+    finished_at = app_now(), run_after = app_now(), committed_token = j.lease_token,
+    worker_id = null, lease_token = null, lease_until = null
+  where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+    and j.status = 'processing';
+end
+$function$
 CREATE OR REPLACE FUNCTION public.complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
  RETURNS SETOF uuid
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 begin
@@ -1678,6 +1694,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.hold_lease(of_job uuid, token uuid)
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_bitmapscan TO 'off'
 AS $function$
 begin
   perform set_config('dialectic.quiet', 'on', true) from jobs j
@@ -2301,6 +2318,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.require_lease(of_job uuid, token uuid)
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_bitmapscan TO 'off'
 AS $function$
 begin
   perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job

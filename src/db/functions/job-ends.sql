@@ -4,13 +4,29 @@
 -- still held.
 create or replace function complete_jobs(tenants uuid[], ids uuid[], tokens uuid[])
   returns setof uuid language plpgsql
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+  set enable_seqscan = off set enable_bitmapscan = off
+  set plan_cache_mode = force_generic_plan as $$
 begin
   return query
     update jobs j set status = 'completed', finished_at = app_now(), error = null,
       worker_id = null, lease_token = null, lease_until = null
     where j.tenant_id = any (tenants) and j.id = any (ids) and j.lease_token = any (tokens)
     returning j.id;
+end
+$$;
+
+-- Ends jobs in the transaction that saves what they made, which holds their leases (hold_lease). A child
+-- that could not even start may have failed one of them already; then that stands.
+create or replace function complete_held_jobs(ids uuid[], tokens uuid[])
+  returns void language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+  set plan_cache_mode = force_generic_plan as $$
+begin
+  update jobs j set status = 'completed', continued = false, attempt = 0, error = null,
+    finished_at = app_now(), run_after = app_now(), committed_token = j.lease_token,
+    worker_id = null, lease_token = null, lease_until = null
+  where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+    and j.status = 'processing';
 end
 $$;
 

@@ -2,8 +2,10 @@
 
 -- Locks the row of a job that this transaction settles: a worker that completes one of its children, or
 -- a cancellation, is ordered wholly before or wholly after. It raises where the lease is gone, since
--- the statements behind it are sent with it and with the commit.
-create or replace function hold_lease(of_job uuid, token uuid) returns void language plpgsql as $$
+-- the statements behind it are sent with it and with the commit. Not by bitmaps: the planner would read
+-- all running jobs, and dead entries of jobs_running, beside the one that the key finds.
+create or replace function hold_lease(of_job uuid, token uuid) returns void language plpgsql
+  set enable_bitmapscan = off as $$
 begin
   perform set_config('dialectic.quiet', 'on', true) from jobs j
   where j.tenant_id = current_tenant() and j.id = of_job and j.lease_token = token
@@ -15,7 +17,8 @@ end
 $$;
 
 -- The same for a transaction that only needs the job not to be taken over meanwhile.
-create or replace function require_lease(of_job uuid, token uuid) returns void language plpgsql as $$
+create or replace function require_lease(of_job uuid, token uuid) returns void language plpgsql
+  set enable_bitmapscan = off as $$
 begin
   perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job
     and j.lease_token = token and j.status = 'processing' for share;
