@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { findRecipe } from '../catalogue/recipe-folders.ts';
 import { nameAuthors } from '../documents/authors.ts';
@@ -115,8 +115,12 @@ function readSources(folder: string, text: string): SourceDraft[] {
 /** Links are not followed; reading one that is named is refused. */
 async function listFiles(folder: string): Promise<string[]> {
   try {
-    const names = await readdir(folder, { recursive: true });
-    return names.map((name) => name.split(sep).join('/')).toSorted();
+    const found = await readdir(folder, { recursive: true, withFileTypes: true });
+    return found
+      .filter((one) => !one.isDirectory())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+      .map((name) => name.split(sep).join('/'))
+      .toSorted();
   } catch (thrown) {
     throw explain(thrown, folder);
   }

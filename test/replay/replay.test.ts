@@ -261,9 +261,14 @@ test('a folder that no run has left is refused', async () => {
   await expect(readRecordedRun(empty)).rejects.toMatchObject({ code: 'recording_invalid' });
   const torn = await save(new Map([['project_settings.json', '{"project":']]));
   await expect(readRecordedRun(torn)).rejects.toMatchObject({ code: 'recording_invalid' });
-  await expect(readRecordedRun(join(empty, 'none'))).rejects.toMatchObject({
-    code: 'folder_unusable',
-  });
+  const none = join(empty, 'none');
+  await expect(readRecordedRun(none)).rejects.toMatchObject({ code: 'folder_unusable' });
+});
+
+test('what was given beside the brief is read, each from the folder of its kind', async () => {
+  const given = new Map([...onePass(), ['general_resource/refs/menu.md', 'Bread']]);
+  const { resources } = await readRecordedRun(await save(given));
+  expect(resources).toEqual([{ kind: 'refs', name: 'menu.md', text: 'Bread' }]);
 });
 
 /** The run of one pass whose answers for such files do not say what they cost. */
