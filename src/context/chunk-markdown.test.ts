@@ -44,6 +44,14 @@ test('rows keep the head of their table; items and fences stay whole', () => {
   for (const chunk of mixed.slice(1)) expect(chunk.text).toMatch(/^- [\s\S]*more of it\n$/);
 });
 
+test('a fence whose first line looks like the head of a table is no table', () => {
+  const rows = Array.from({ length: 60 }, (_, n) => `| item ${n} | ${n * 3} EUR per month |`);
+  const fence = ['```| Price |', '|---|---|', ...rows, '```'].join('\n');
+  const [first] = chunkMarkdown(`${fence}\n\n${paragraph(1, 30)}`);
+  expect(first).toMatchObject({ lead: '' });
+  expect(first!.text).toContain(fence);
+});
+
 test('a change of subject ends a chunk', () => {
   const bread =
     'Bread dough rests overnight in cold proofing baskets before bakers shape loaves. '.repeat(4);

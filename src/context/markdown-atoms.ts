@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it';
+import { readTablesLate } from '../text/late-tables.ts';
 
 /** A piece of Markdown that is never divided: a paragraph or sentence, an item, a row, a fence. */
 export type Atom = {
@@ -17,6 +18,7 @@ type Lines = { readonly text: string; readonly starts: readonly number[] };
 // Blocks alone: what stands within a line is never parsed.
 const blocks = new MarkdownIt({ html: true });
 blocks.core.ruler.enableOnly(['normalize', 'block']);
+readTablesLate(blocks);
 
 /** Cuts Markdown into pieces that follow each other without a gap; `most` is in characters. */
 export function markdownAtoms(text: string, most: number): Atom[] {
