@@ -1,4 +1,4 @@
-import { LEAST_ANSWER_SHARE, roomForRequest } from '../context/room.ts';
+import { LEAST_ANSWER_SHARE, roomForRequest, SPARE_ANSWER_SHARE } from '../context/room.ts';
 import { LEFT_OUT } from '../context/shorten-text.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import { findComplete } from '../generation/outline-written.ts';
@@ -42,6 +42,7 @@ export function* listViews(
     return { assembled: form, room, least: countLeast(form, measure) };
   };
   const [usual, most] = [roomBeside(), roomBeside(LEAST_ANSWER_SHARE)];
+  const sparest = roomBeside(SPARE_ANSWER_SHARE);
   yield view(assembled, usual);
   const { turn } = assembled;
   if (turn?.kind === 'continue') {
@@ -54,7 +55,7 @@ export function* listViews(
     yield view(byOpen, usual);
     yield view(byOpen, most);
     const spare = { ...assembled, form: 'spare' as const, portions: open };
-    yield view(withTurn(spare, { ...turn, complete, isTerse: true }), most);
+    yield view(withTurn(spare, { ...turn, complete, isTerse: true }), sparest);
     return;
   }
   yield view(narrow(assembled, measure, usual), usual);
@@ -69,14 +70,8 @@ export function* listViews(
     yield view(askFor({ ...assembled, form: 'bare' }, asked, 1), most);
   }
   const keys = [...pieces, ...others];
-  yield view(
-    askFor(
-      spare,
-      keys,
-      countFitting(pieces.length, (many) => canGoOn(keys, many)),
-    ),
-    most,
-  );
+  const many = countFitting(pieces.length, (count) => canGoOn(keys, count));
+  yield view(askFor(spare, keys, many), sparest);
 }
 
 /** The portions that a request asks for. */
