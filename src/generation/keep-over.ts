@@ -25,8 +25,12 @@ function joinEntries(earlier: readonly JsonValue[], later: readonly JsonValue[])
     const said = joinFields(before['content_to_include'], entry['content_to_include'] ?? '');
     return { ...entry, content_to_include: said };
   });
-  return [...kept, ...over];
+  // In pieces, a document for which there is nothing to say has an entry all the same.
+  return [...kept, ...over].filter((entry) => !isRecord(entry) || !isHollow(entry));
 }
+
+const isHollow = ({ content_to_include: said }: JsonRecord): boolean =>
+  isRecord(said) && Object.keys(said).length === 0;
 
 /** A record that was asked for in pieces; one that was written again has fields of the one before. */
 function joinFields(before: JsonValue | undefined, after: JsonValue): JsonValue {
