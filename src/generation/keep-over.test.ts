@@ -39,7 +39,7 @@ test('pieces of one section or entry are joined, and what is written again holds
 });
 
 test('an entry that came in pieces and says nothing is left out', () => {
-  const earlier = { context_for_documents: [entry('case', {}), entry('spec', { a: 'b' })] };
+  const earlier = { context_for_documents: [entry('case', { a: '' }), entry('spec', { a: 'b' })] };
   const later = { context_for_documents: [entry('risk', {})] };
   expect(keepOver(earlier, later)['context_for_documents']).toEqual([entry('spec', { a: 'b' })]);
 });

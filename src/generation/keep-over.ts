@@ -1,4 +1,5 @@
 import { GUIDANCE_SECTION } from '../recipe/portions.ts';
+import { isBlank } from './is-blank.ts';
 import { isRecord, type JsonRecord, type JsonValue } from './json-reader.ts';
 
 /**
@@ -30,7 +31,7 @@ function joinEntries(earlier: readonly JsonValue[], later: readonly JsonValue[])
 }
 
 const isHollow = ({ content_to_include: said }: JsonRecord): boolean =>
-  isRecord(said) && Object.keys(said).length === 0;
+  isRecord(said) && isBlank(said);
 
 /** A record that was asked for in pieces; one that was written again has fields of the one before. */
 function joinFields(before: JsonValue | undefined, after: JsonValue): JsonValue {
