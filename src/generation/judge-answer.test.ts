@@ -52,6 +52,9 @@ describe('a turn', () => {
     const next = { kind: 'part', only: ['risks'], state: FIRST_TURN };
     expect(turn(part, { later: ['risks'], state })).toEqual(next);
     expect(turn('{"risks": []}', { later: ['risks'] })).toMatchObject({ kind: 'repair' });
+    const given = [{ summary: content.summary.repeat(4) }];
+    const taken = JSON.stringify(given[0]);
+    expect(turn(taken, { later: ['risks'], state, given })).toEqual(next);
     const kept = { summary: content.summary };
     expect(turn('{"risks": []}', { kept })).toEqual({ kind: 'document', content, body: BODY });
   });

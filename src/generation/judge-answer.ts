@@ -147,7 +147,8 @@ export function judgeAnswer(judged: JudgedAnswer): Verdict {
     };
     // The first sections may be optional ones that have nothing to say.
     if (later.length > 0 && requiredOf(asked).length === 0 && isEmpty(content)) return next;
-    const check = checkContract(asked, content, judged.given);
+    // A single section may well be taken over as it was; the whole document may not.
+    const check = checkContract(asked, content, later.length > 0 ? [] : judged.given);
     if (check.kind !== 'valid') {
       return askAgain(judged, describeProblems(check.problems), check.wrong);
     }
