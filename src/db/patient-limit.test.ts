@@ -10,7 +10,7 @@ async function enter(limit: PatientLimit, entered: string[], name: string): Prom
 }
 
 test('a caller waits for one of two places, and gets that of the first who leaves', async () => {
-  const limit = new PatientLimit(10);
+  const limit = new PatientLimit(10, 2);
   const entered: string[] = [];
   const [leaveA, leaveB] = await Promise.all([
     enter(limit, entered, 'a'),
@@ -27,7 +27,7 @@ test('a caller waits for one of two places, and gets that of the first who leave
 });
 
 test('who stays for long takes no place from others', async () => {
-  const limit = new PatientLimit(10);
+  const limit = new PatientLimit(10, 2);
   await Promise.all([limit.enter(), limit.enter()]);
   await sleep(300); // three times as long as makes a stay long, and nobody leaves
   const entered: string[] = [];
@@ -39,7 +39,7 @@ test('who stays for long takes no place from others', async () => {
 });
 
 test('who comes aside neither waits for a place nor takes one', async () => {
-  const limit = new PatientLimit(10);
+  const limit = new PatientLimit(10, 2);
   await limit.enter(true);
   await limit.enter(true);
   const entered: string[] = [];
@@ -50,7 +50,7 @@ test('who comes aside neither waits for a place nor takes one', async () => {
 });
 
 test('where callers come and go and one waits long all the same, a place is added and stays', async () => {
-  const limit = new PatientLimit(3);
+  const limit = new PatientLimit(3, 2);
   const stay = async (): Promise<void> => {
     const leave = await limit.enter();
     await sleep(20);

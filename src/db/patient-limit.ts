@@ -11,7 +11,8 @@ const PATIENCE_MS = 500;
  * do not wait for it.
  */
 const LONG_MS = 100;
-const FEWEST = 2;
+/** Reads, beginnings and ends of calls and claims each take one at a time. */
+const FEWEST = 4;
 
 /** One who holds a connection. */
 type Place = { readonly since: number };
@@ -25,9 +26,9 @@ export class PatientLimit {
   #returns = 0;
   readonly #waiting = new Set<(place: Place) => void>();
 
-  constructor(most: number) {
+  constructor(most: number, fewest = FEWEST) {
     this.#most = most;
-    this.#limit = Math.min(FEWEST, most);
+    this.#limit = Math.min(fewest, most);
   }
 
   /**

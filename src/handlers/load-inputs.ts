@@ -24,24 +24,25 @@ export async function loadInputs(
   const rivals = rivalsInput(process, step);
   const letters = findLetters(documents, step, planned);
   const reading = readingOrder(process, stage.key, step.key);
-  const loaded: (JobInput & Lineage)[] = [];
-  for (const { name, ids } of planned.inputs) {
+  const loading = planned.inputs.flatMap(({ name, ids }) => {
     const input = step.inputs.find((one) => one.name === name);
-    if (input && !isShown(input)) continue;
+    if (input && !isShown(input)) return [];
     // Only the planner adds an input that the recipe does not name, and it is feedback.
     const type = input?.type ?? 'feedback';
     const at = input ? reading.indexOf(sourceOf(input)) : -1;
     const place = at < 0 ? reading.length : at;
-    for (const [index, id] of ids.entries()) {
+    return ids.map(async (id, index): Promise<JobInput & Lineage> => {
       const letter = ids.length > 1 ? optionLabel(index) : letters.get(id);
       const mark = letter ? ` ${letter}` : '';
       const one = await loadInput(database, reads, session, planned.laneId, id, type, documents);
       // Rivals stand in the order of their labels, not of their lanes.
       const dealt = `${stageNumber(one)}/${String(index).padStart(6, '0')}`;
       const order = rivals && input === rivals ? dealt : one.order;
-      loaded.push({ ...one, name, type, place, order, letter, label: `${one.title}${mark}` });
-    }
-  }
+      return { ...one, name, type, place, order, letter, label: `${one.title}${mark}` };
+    });
+  });
+  // At once: what some of them still have to ask for takes one round trip.
+  const loaded = await Promise.all(loading);
   return loaded.map((one) => nameSubject(one, loaded));
 }
 
