@@ -11,6 +11,8 @@ const escapes = Array.from(apiKey).map(
   (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
 );
 
+const quoteAgain = (text: string): string => JSON.stringify(text).slice(1, -1);
+
 test.each([
   ['plain', apiKey],
   ['in a URL', encodeURIComponent(apiKey)],
@@ -18,6 +20,7 @@ test.each([
   ['in a URL within a URL', encodeURIComponent(encodeURIComponent(apiKey))],
   ['in JSON', JSON.stringify(apiKey).slice(1, -1)],
   ['in JSON within JSON', JSON.stringify(JSON.stringify(apiKey)).slice(3, -3)],
+  ['in JSON within JSON within JSON', quoteAgain(quoteAgain(quoteAgain(apiKey)))],
   ['in JSON as escapes', escapes.join('')],
   ['in HTML', entities.join('')],
   ['in hexadecimal digits', Buffer.from(apiKey).toString('hex').toUpperCase()],

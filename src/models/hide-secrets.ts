@@ -9,6 +9,9 @@ const SHORTEST_SECRET = 6;
 /** So much of a secret's beginning is hidden too, where a server has cut the rest off. */
 const SHORTEST_BEGINNING = 12;
 
+/** JSON within JSON doubles the backslashes before a character; this is room for five times. */
+const BACKSLASHES = 32;
+
 type Credentials = Pick<ProviderConfig, 'apiKey' | 'headers' | 'baseUrl'>;
 
 const hiders = new WeakMap<object, HideSecrets>();
@@ -62,10 +65,10 @@ function characterPattern(character: string): string {
   const plain = character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const base64Url = { '+': '|-', '/': '|_' }[character] ?? '';
   const url = bytes.map((byte) => `%(?:25){0,3}${byte}`).join('');
-  const json = `\\\\{1,4}(?:u00|x)${hexDigits(code)}`;
+  const json = `\\\\{1,${BACKSLASHES}}(?:u00|x)${hexDigits(code)}`;
   const html = `&#(?:${code}|[xX]0{0,4}${hexDigits(code)});`;
   // The escapes first: a plain backslash would take the one that begins an escape.
-  return `(?:${url}|${json}|${html}|\\\\{0,4}${plain}${base64Url})`;
+  return `(?:${url}|${json}|${html}|\\\\{0,${BACKSLASHES}}${plain}${base64Url})`;
 }
 
 const hexDigits = (byte: number): string =>
