@@ -6,10 +6,13 @@ import { closeStage } from '../session/advance.ts';
 import { readFailedJobs, readLosses } from '../session/losses.ts';
 import { degradedNotice } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
-import { planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
+import { type AtOnce, planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
 import { countNoun } from '../text/count-noun.ts';
 
-/** The PLAN job of a stage starts the lanes; woken when all of them are over, it closes the stage. */
+/**
+ * The PLAN job of a stage waits for its lanes; woken when all of them are over, it closes the stage. Where
+ * it has none yet, it starts them.
+ */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stage, iteration } = readStagePayload(job);
   const pass = { id: job.sessionId, iteration };
@@ -38,10 +41,12 @@ export async function planStage(database: Database, { job, commit }: JobContext)
     );
   }
   const own = losses.filter((loss) => loss.stage === stage);
+  let close: AtOnce | undefined;
   return commit({
     write: async (tx) => {
       if (own.length > 0) await addNotice(tx, degradedNotice(session, stage, own));
-      await closeStage(tx, session, stage);
+      close = await closeStage(tx, session, stage, Object.keys(stageLanes));
     },
+    writeAtOnce: async () => close?.(),
   });
 }

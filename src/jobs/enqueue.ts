@@ -23,8 +23,13 @@ export async function enqueueJobs(tx: Transaction, jobs: readonly NewJob[]): Pro
     inserted.size === rows.length
       ? rows.map((job) => job.id)
       : await resolveRepeated(tx, rows, inserted);
-  await tx.query(`select pg_notify('${JOBS_CHANNEL}', '')`);
+  await tellWorkers(tx);
   return ids;
+}
+
+/** A hint that there is work, sent with the commit. */
+export async function tellWorkers(tx: Transaction): Promise<void> {
+  await tx.query(`select pg_notify('${JOBS_CHANNEL}', '')`);
 }
 
 /**

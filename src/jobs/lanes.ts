@@ -3,13 +3,15 @@ import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 type NewStageRun = {
+  /** Made here where absent. */
+  readonly id?: string;
   readonly sessionId: string;
   readonly iteration: number;
   readonly stageKey: string;
 };
 
 export async function createStageRun(tx: Transaction, run: NewStageRun): Promise<string> {
-  const id = newId();
+  const { id = newId() } = run;
   await tx.query(
     `insert into stage_runs (tenant_id, id, session_id, iteration, stage_key)
      values ($1, $2, $3, $4, $5)`,

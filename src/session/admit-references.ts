@@ -27,11 +27,11 @@ export async function admitReferences(tx: Transaction, projectId: string): Promi
 
 /**
  * The same for a project that was used before there were ids: its documents cite nothing, so a notice
- * says from when on they can.
+ * says from when on they can. Returns how many were admitted.
  */
-export async function admitEarlierReferences(tx: Transaction, projectId: string): Promise<void> {
+export async function admitEarlierReferences(tx: Transaction, projectId: string): Promise<number> {
   const admitted = (await admitReferences(tx, projectId)).filter(({ isNew }) => isNew);
-  if (admitted.length === 0) return;
+  if (admitted.length === 0) return 0;
   const ids = admitted.map(({ id }) => id).join(', ');
   await addNotice(tx, {
     severity: 'warning',
@@ -42,4 +42,5 @@ export async function admitEarlierReferences(tx: Transaction, projectId: string)
       `from now on documents cite ${ids}. \`dialectic sources list\` shows them.`,
     details: { sources: admitted.map(({ id }) => id) },
   });
+  return admitted.length;
 }

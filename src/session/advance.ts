@@ -4,25 +4,27 @@ import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
-import { openStage } from './stages.ts';
+import { type AtOnce, openStage, prepareStage } from './stages.ts';
 
-/** After a stage: the next one, a person's review, or the end of the session. */
+/**
+ * After a stage: the next one of those that this pass has not `opened`, a person's review, or the end
+ * of the session. Returns what does it, to be sent with the commit.
+ */
 export async function closeStage(
   tx: Transaction,
   session: SessionView,
   stageKey: string,
-): Promise<void> {
-  const next = await nextUnopened(tx, session, stageKey);
+  opened: readonly string[],
+): Promise<AtOnce> {
+  const next = nextUnopened(session, stageKey, opened);
   const voted = session.process.convergence?.ballots.stage === stageKey;
   // A stage of the chosen lane may follow, so the votes count as soon as they are there.
   if (voted || next === undefined) await converge(tx, session);
   if (next === undefined) return completeOrReopen(tx, session);
-  if (session.untilStage === stageKey) return rest(tx, session, 'until');
+  if (session.untilStage === stageKey) return () => rest(tx, session, 'until');
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
-  if (session.reviewStages || gate) {
-    return rest(tx, session, 'review');
-  }
-  await openStage(tx, session.id, next);
+  if (session.reviewStages || gate) return () => rest(tx, session, 'review');
+  return prepareStage(tx, session, next);
 }
 
 /** The stage after the named one; undefined after the last. */
@@ -32,19 +34,13 @@ export function nextStage(session: SessionView, stageKey: string): string | unde
 }
 
 /** As nextStage, past stages that this pass has been through: after a stage that was reopened. */
-async function nextUnopened(
-  tx: Transaction,
+function nextUnopened(
   session: SessionView,
   stageKey: string,
-): Promise<string | undefined> {
-  const opened = await tx.query<{ stage_key: string }>(
-    'select stage_key from stage_runs where session_id = $1 and iteration = $2',
-    [session.id, session.iteration],
-  );
+  opened: readonly string[],
+): string | undefined {
   let next = nextStage(session, stageKey);
-  while (next !== undefined && opened.some((run) => run.stage_key === next)) {
-    next = nextStage(session, next);
-  }
+  while (next !== undefined && opened.includes(next)) next = nextStage(session, next);
   return next;
 }
 
@@ -60,11 +56,14 @@ async function rest(
 }
 
 /** A person may have chosen another lane while the result was written: then it writes its own. */
-async function completeOrReopen(tx: Transaction, { id }: SessionView): Promise<void> {
+async function completeOrReopen(tx: Transaction, { id }: SessionView): Promise<AtOnce> {
   const session = await readSession(tx, id);
   const owed = await findOwedStage(tx, session);
-  if (owed !== undefined) return reopenStage(tx, session, owed);
-  await tx.query(`update sessions set status = 'completed' where id = $1`, [id]);
+  if (owed === undefined) {
+    return () => tx.query(`update sessions set status = 'completed' where id = $1`, [id]);
+  }
+  await reopenStage(tx, session, owed);
+  return () => Promise.resolve();
 }
 
 /** A person has looked at the stage: the next one begins. */
@@ -78,7 +77,7 @@ export async function approveStage(tx: Transaction, sessionId: string): Promise<
     const message = `The session stopped after ${session.untilStage}, as --until asked.`;
     throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
   }
-  await openStage(tx, sessionId, await requireNext(tx, session));
+  await openStage(tx, session, await requireNext(tx, session));
 }
 
 /** The stage behind the last one: a session rests only where there is one. */
@@ -115,7 +114,7 @@ export async function iterateSession(
      where id = $1`,
     [sessionId, until],
   );
-  await openStage(tx, sessionId, firstStage(session.process).key);
+  await openStage(tx, session, firstStage(session.process).key);
 }
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */

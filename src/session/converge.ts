@@ -5,7 +5,7 @@ import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import type { PlannedInput } from '../planning/types.ts';
 import type { Convergence, OwnVotes } from '../recipe/types.ts';
-import type { SessionView } from './read.ts';
+import type { SessionLane, SessionView } from './read.ts';
 
 /** One lane's ballot as it was read; lanes are ids. */
 type LaneVote = {
@@ -35,7 +35,9 @@ export type Vote = {
  * be counted it is the first lane, and `chosen_by` says so. A person's choice stays.
  */
 export async function converge(tx: Transaction, session: SessionView): Promise<void> {
-  const vote = await holdVote(tx, session);
+  const [owners, rows] = await readRivals(tx, session);
+  const candidates = candidateLanes(session, owners);
+  const vote = holdVote(session, candidates, owners, rows);
   await tx.query('update sessions set vote = $2 where id = $1', [
     session.id,
     vote && JSON.stringify(vote),
@@ -44,17 +46,49 @@ export async function converge(tx: Transaction, session: SessionView): Promise<v
   if (vote?.ballots.some(({ problem }) => problem === null)) {
     return saveChoice(tx, session, vote.chosen, 'ballots');
   }
-  const { laneId } = countBallots(await candidateLanes(tx, session), []);
+  const { laneId } = countBallots(candidates, []);
   await saveChoice(tx, session, laneId, 'default');
 }
 
+/** Which lane wrote each rival document. */
+type Owners = ReadonlyMap<string, string>;
+type BallotRow = { lane_id: string; content: unknown; inputs: PlannedInput[] };
+
+/** The rival documents and the ballots on them; nothing where the process holds no vote. */
+async function readRivals(
+  tx: Transaction,
+  { id, iteration, process }: SessionView,
+): Promise<[Owners, readonly BallotRow[]]> {
+  const { convergence } = process;
+  if (!convergence) return [new Map(), []];
+  const { candidates, ballots } = convergence;
+  const [rivals, rows] = await Promise.all([
+    tx.query<{ id: string; lane_id: string }>(
+      `select id, lane_id from documents where session_id = $1
+         and iteration = $2 and stage_key = $3 and document_key = $4`,
+      [id, iteration, candidates.stage, candidates.documentKey],
+    ),
+    tx.query<BallotRow>(
+      `select lane_id, content, inputs from documents
+       where session_id = $1 and iteration = $2 and stage_key = $3
+         and document_key = $4 and not superseded`,
+      [id, iteration, ballots.stage, ballots.documentKey],
+    ),
+  ]);
+  return [new Map(rivals.map((row) => [row.id, row.lane_id])), rows];
+}
+
 /** Null where the process holds no vote or there are no two rivals. */
-async function holdVote(tx: Transaction, session: SessionView): Promise<Vote | null> {
+function holdVote(
+  session: SessionView,
+  candidates: readonly SessionLane[],
+  owners: Owners,
+  rows: readonly BallotRow[],
+): Vote | null {
   const { convergence } = session.process;
-  const candidates = await candidateLanes(tx, session);
   if (!convergence || candidates.length < 2) return null;
   const ownVotes = convergence.ownVotes ?? 'count';
-  const ballots = await readBallots(tx, session, convergence);
+  const ballots = readBallots(session, convergence, owners, rows);
   const countable = ballots.filter(({ problem }) => problem === null);
   const { laneId, ...count } = countBallots(
     candidates,
@@ -70,19 +104,12 @@ async function holdVote(tx: Transaction, session: SessionView): Promise<Vote | n
   };
 }
 
-async function readBallots(
-  tx: Transaction,
+function readBallots(
   session: SessionView,
   convergence: Convergence,
-): Promise<LaneVote[]> {
-  const { stage, documentKey } = convergence.ballots;
-  const rows = await tx.query<{ lane_id: string; content: unknown; inputs: PlannedInput[] }>(
-    `select lane_id, content, inputs from documents
-     where session_id = $1 and iteration = $2 and stage_key = $3
-       and document_key = $4 and not superseded`,
-    [session.id, session.iteration, stage, documentKey],
-  );
-  const owners = await candidateOwners(tx, session, convergence);
+  owners: Owners,
+  rows: readonly BallotRow[],
+): LaneVote[] {
   const byLane = new Map(rows.map((row) => [row.lane_id, row]));
   return session.lanes.flatMap(({ id }): LaneVote[] => {
     const row = byLane.get(id);
@@ -99,26 +126,11 @@ function readVote(convergence: Convergence, content: unknown, labels: readonly s
   return { ranking, problem: problem || null };
 }
 
-/** Which lane wrote each rival document. */
-async function candidateOwners(
-  tx: Transaction,
-  session: SessionView,
-  { candidates }: Convergence,
-): Promise<Map<string, string>> {
-  const rows = await tx.query<{ id: string; lane_id: string }>(
-    `select id, lane_id from documents where session_id = $1
-       and iteration = $2 and stage_key = $3 and document_key = $4`,
-    [session.id, session.iteration, candidates.stage, candidates.documentKey],
-  );
-  return new Map(rows.map((row) => [row.id, row.lane_id]));
-}
-
-async function candidateLanes(tx: Transaction, session: SessionView) {
-  const { convergence } = session.process;
-  if (!convergence) return session.lanes;
-  const owners = new Set((await candidateOwners(tx, session, convergence)).values());
-  const present = session.lanes.filter((lane) => owners.has(lane.id));
-  return present.length > 0 ? present : session.lanes;
+/** The lanes with a rival document; all where there is none. */
+function candidateLanes({ lanes }: SessionView, owners: Owners): readonly SessionLane[] {
+  const writers = new Set(owners.values());
+  const present = lanes.filter((lane) => writers.has(lane.id));
+  return present.length > 0 ? present : lanes;
 }
 
 /** Makes the results follow the lane that a person names, whatever the ballots say. */

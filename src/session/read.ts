@@ -1,4 +1,4 @@
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries } from '../db/database.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
@@ -148,10 +148,6 @@ export async function readFactRows(tx: TenantQueries, sessionId: string): Promis
   ]);
   return { project, resources };
 }
-
-/** What every prompt of a session may use. */
-export const readFacts = async (tx: Transaction, session: SessionView): Promise<PromptFacts> =>
-  toFacts(session, await readFactRows(tx, session.id));
 
 /** What every prompt of a session may use, from its rows. */
 export function toFacts(session: SessionView, { project, resources: rows }: FactRows): PromptFacts {

@@ -31,7 +31,7 @@ export async function resumeRun(
   await removeGate(tx, sessionId);
   await settleNotices(tx, sessionId);
   if (owed !== undefined) await reopenStage(tx, session, owed);
-  else if (stopped) await openStage(tx, sessionId, next);
+  else if (stopped) await openStage(tx, session, next);
   else await retrySession(tx, sessionId);
 }
 

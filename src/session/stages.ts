@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { TenantQueries, Transaction } from '../db/database.ts';
-import { saveBlob } from '../documents/blobs.ts';
+import { hashOf, saveBlob } from '../documents/blobs.ts';
 import type { ChildJob } from '../jobs/context.ts';
-import { enqueueJobs } from '../jobs/enqueue.ts';
+import { insertJobs, tellWorkers } from '../jobs/enqueue.ts';
 import { createStageRun } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
 import { newId } from '../platform/ids.ts';
@@ -11,7 +11,7 @@ import { renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Stage } from '../recipe/types.ts';
 import { admitEarlierReferences } from './admit-references.ts';
 import { takeUpFeedback } from './feedback.ts';
-import { type Pass, readFacts, readSession, type SessionView } from './read.ts';
+import { type Pass, readFactRows, readSession, type SessionView, toFacts } from './read.ts';
 
 const stagePayload = z.object({ stage: z.string(), iteration: z.int() }).readonly();
 
@@ -21,39 +21,88 @@ export type StagePayload = z.infer<typeof stagePayload>;
 export const readStagePayload = ({ payload }: Pick<Job, 'payload'>): StagePayload =>
   stagePayload.parse(payload);
 
-/**
- * Opens a stage: its run, its seed prompt and one job that stands for the stage. The lanes' roots are
- * that job's children, so that the engine itself tells when all lanes are through.
- */
+/** The last statements of a transaction, all given before one of them is awaited. */
+export type AtOnce = () => Promise<unknown>;
+
+/** Opens a stage, see `prepareStage`. */
 export async function openStage(
   tx: Transaction,
-  sessionId: string,
+  session: Pick<SessionView, 'id' | 'projectId'>,
   stageKey: string,
 ): Promise<void> {
-  const session = await readSession(tx, sessionId);
+  const open = await prepareStage(tx, session, stageKey);
+  await open();
+}
+
+/**
+ * Reads what the opening of a stage needs and returns what opens it: its run, its seed prompt and one
+ * job that stands for the stage. The lanes' roots are that job's children, so that the engine itself
+ * tells when all lanes are through; it waits for them from the beginning.
+ */
+export async function prepareStage(
+  tx: Transaction,
+  { id: sessionId, projectId }: Pick<SessionView, 'id' | 'projectId'>,
+  stageKey: string,
+): Promise<AtOnce> {
+  const [session, known, admitted] = await Promise.all([
+    readSession(tx, sessionId),
+    readFactRows(tx, sessionId),
+    admitEarlierReferences(tx, projectId),
+  ]);
+  // The seed prompt names a reference by its number, which some have since now.
+  const facts = toFacts(session, admitted > 0 ? await readFactRows(tx, sessionId) : known);
   const stage = stageOf(session.process, stageKey);
-  const { iteration } = session;
-  await tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]);
-  const stageRunId = await createStageRun(tx, { sessionId, iteration, stageKey });
-  await admitEarlierReferences(tx, session.projectId);
-  await saveSeedPrompt(tx, session, stage);
-  await takeUpFeedback(tx, session, stageKey, stageRunId);
-  const payload: StagePayload = { stage: stageKey, iteration };
-  await enqueueJobs(tx, [
-    {
-      sessionId,
-      type: 'PLAN',
-      role: 'stage',
-      stageRunId,
-      payload,
-      idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
-    },
+  const text = renderSeedPrompt(session.process, stage, facts);
+  const stageRunId = newId();
+  const run = { id: stageRunId, sessionId, iteration: session.iteration, stageKey };
+  return () =>
+    Promise.all([
+      tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]),
+      createStageRun(tx, run),
+      saveSeedPrompt(tx, session, stage, text),
+      takeUpFeedback(tx, session, stageKey, stageRunId),
+      insertStageJobs(tx, session, stageKey, stageRunId),
+    ]);
+}
+
+/** The job that stands for the stage and the roots of its lanes. */
+async function insertStageJobs(
+  tx: Transaction,
+  session: SessionView,
+  stageKey: string,
+  stageRunId: string,
+): Promise<void> {
+  const { id: sessionId, iteration } = session;
+  const id = newId();
+  const place = { sessionId, stageRunId };
+  const own = {
+    ...place,
+    id,
+    type: 'PLAN' as const,
+    role: 'stage' as const,
+    payload: { stage: stageKey, iteration } satisfies StagePayload,
+    idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
+  };
+  const roots = planLaneRoots(session, stageKey).map((root) => ({
+    ...place,
+    ...root,
+    parentId: id,
+  }));
+  await Promise.all([
+    insertJobs(tx, [own], { status: 'waiting_for_children' }),
+    insertJobs(tx, roots),
+    tellWorkers(tx),
   ]);
 }
 
-async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stage): Promise<void> {
-  const text = renderSeedPrompt(session.process, stage, await readFacts(tx, session));
-  await tx.query(
+async function saveSeedPrompt(
+  tx: Transaction,
+  session: SessionView,
+  stage: Stage,
+  text: string,
+): Promise<void> {
+  const saved = saveBlob(tx, text);
+  const inserted = tx.query(
     `insert into documents
        (tenant_id, id, session_id, kind, iteration, stage_key, identity, markdown_hash)
      values ($1, $2, $3, 'seed_prompt', $4, $5, $6, $7)`,
@@ -64,9 +113,10 @@ async function saveSeedPrompt(tx: Transaction, session: SessionView, stage: Stag
       session.iteration,
       stage.key,
       `seed_prompt/${session.iteration}/${stage.key}`,
-      await saveBlob(tx, text),
+      hashOf(text),
     ],
   );
+  await Promise.all([saved, inserted]);
 }
 
 /** The lanes that take part in each stage of the pass, whether or not they came through. */

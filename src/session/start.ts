@@ -81,7 +81,7 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
       run.overlay ? JSON.stringify(run.overlay) : null,
     ],
   );
-  await openStage(tx, sessionId, firstStage(run.process).key);
+  await openStage(tx, { id: sessionId, projectId }, firstStage(run.process).key);
   return { projectId, sessionId };
 }
 

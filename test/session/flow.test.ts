@@ -44,6 +44,23 @@ describeOnBoth('a session', (kind) => {
       ),
     );
 
+  test('opens a stage with the roots of its lanes, for which its job waits', async () => {
+    const { sessionId } = await start({});
+    const jobs = await database.asTenant(tenantId, (tx) =>
+      tx.query(
+        `select role, status, parent_job_id is not null as "isChild" from jobs
+         where session_id = $1 order by seq`,
+        [sessionId],
+      ),
+    );
+    const root = { role: 'lane', status: 'pending', isChild: true };
+    expect(jobs).toEqual([
+      { role: 'stage', status: 'waiting_for_children', isChild: false },
+      root,
+      root,
+    ]);
+  });
+
   // PGlite takes three times as long; the widths differ in nothing that it would do in another way.
   const others: [number, number][] =
     kind === 'server'

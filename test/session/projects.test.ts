@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { loadProcess } from '../../src/recipe/validate.ts';
 import { exportSession } from '../../src/session/export.ts';
-import { readFacts, readSession } from '../../src/session/read.ts';
+import { readFactRows, readSession, toFacts } from '../../src/session/read.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
 import { documentedExample } from '../recipes/documented-example.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
@@ -53,7 +53,7 @@ describeOnBoth('a project', (kind) => {
       const session = await readSession(tx, two.sessionId);
       const exported = await exportSession(tx, session);
       return {
-        facts: await readFacts(tx, session),
+        facts: toFacts(session, await readFactRows(tx, session.id)),
         files: [...exported.files.keys()],
         readme: exported.files.get('project_readme.md')!,
       };
