@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../platform/clock.ts';
 import { PatientLimit } from './patient-limit.ts';
 
@@ -36,6 +36,26 @@ test('who stays for long takes no place from others', async () => {
   await Promise.resolve();
   await Promise.resolve();
   expect(entered).toHaveLength(1);
+});
+
+test('a timer that fires early adds no place for one who waits behind long stays', async () => {
+  let time = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+  onTestFinished(() => {
+    clock.mockRestore();
+  });
+  const limit = new PatientLimit(10, 2);
+  await Promise.all([limit.enter(), limit.enter()]);
+  const third = limit.enter();
+  time = 99.5;
+  await sleep(120); // the timer of 100 ms has fired
+  time = 100.5;
+  await third;
+  const entered: string[] = [];
+  for (const name of ['beside one', 'beside two']) void enter(limit, entered, name);
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(entered).toEqual(['beside one']);
 });
 
 test('who comes aside neither waits for a place nor takes one', async () => {

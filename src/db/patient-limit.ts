@@ -53,7 +53,7 @@ export class PatientLimit {
     let returns: number;
     do {
       returns = this.#returns;
-      await sleep(LONG_MS, freed.signal);
+      await sleepLong(freed.signal);
       if (given) return given;
     } while (!this.#isFree() && this.#returns > returns && elapsedMs() - since < PATIENCE_MS);
     this.#waiting.delete(take);
@@ -82,4 +82,11 @@ export class PatientLimit {
     this.#waiting.delete(take);
     take(this.#hold());
   }
+}
+
+/** A timer may fire within the millisecond before its time: who came last would look brief still. */
+async function sleepLong(signal: AbortSignal): Promise<void> {
+  const until = elapsedMs() + LONG_MS;
+  do await sleep(until - elapsedMs(), signal);
+  while (!signal.aborted && elapsedMs() < until);
 }
