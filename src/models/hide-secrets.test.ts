@@ -7,9 +7,8 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const entities = Array.from(apiKey).map(
   (character) => `&#x${character.charCodeAt(0).toString(16)};`,
 );
-const escapes = Array.from(apiKey).map(
-  (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
-);
+const escapeOf = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`;
+const escapes = Array.from(apiKey, escapeOf);
 
 const quoteAgain = (text: string): string => JSON.stringify(text).slice(1, -1);
 
@@ -51,4 +50,30 @@ test('hides header values without their scheme, and the user of an address', () 
 
 test('leaves words alone that a placeholder for a key is made of', () => {
   expect(secretsHider({ apiKey: 'none' })('none of them')).toBe('none of them');
+});
+
+const backslashes = (count: number): string => '\\'.repeat(count);
+
+test('hides a key with backslashes at its beginning and in its middle, however often quoted', () => {
+  const slashed = `${backslashes(2)}sk-Qm4${backslashes(3)}"Zr9Lw0vT3hNdK`;
+  const hideSlashed = secretsHider({ apiKey: slashed });
+  const quoted = Array.from({ length: 6 }).reduce<string>(quoteAgain, slashed);
+  for (const one of [slashed, quoted]) expect(hideSlashed(`is ${one}`)).toBe('is [key]');
+  // Of backslashes at the beginning only escapes remain.
+  expect(hideSlashed(Array.from(slashed, escapeOf).join(''))).toBe('\\u005c\\u005c[key]');
+  expect(hideSlashed(encodeURIComponent(slashed))).toBe('%5C%5C[key]');
+});
+
+test.each([
+  ['alone', ''],
+  ['after the beginning of the key', 'sk-Qm4'],
+])('takes time in proportion to a text of backslashes %s', (_, before) => {
+  for (const apiKey of ['sk-Qm4/+Zr"x9=Lw0vT', `sk-Qm4${backslashes(11)}Zr9Lw0vT3hNdK`]) {
+    const hideIt = secretsHider({ apiKey });
+    const text = before + backslashes(1_000_000);
+    const started = performance.now();
+    expect(hideIt(text)).toBe(text);
+    // It takes 0.2 s; a time that grows with the square of the length would take many minutes.
+    expect(performance.now() - started).toBeLessThan(10_000);
+  }
 });

@@ -9,9 +9,6 @@ const SHORTEST_SECRET = 6;
 /** So much of a secret's beginning is hidden too, where a server has cut the rest off. */
 const SHORTEST_BEGINNING = 12;
 
-/** JSON within JSON doubles the backslashes before a character; this is room for five times. */
-const BACKSLASHES = 32;
-
 type Credentials = Pick<ProviderConfig, 'apiKey' | 'headers' | 'baseUrl'>;
 
 const hiders = new WeakMap<object, HideSecrets>();
@@ -35,7 +32,8 @@ const SCHEME = /^(?:bearer|digest)$/i;
 function secretsOf({ apiKey = '', headers = {}, baseUrl = '' }: Credentials): string[] {
   const user = /\/\/([^/?#@]*)@/.exec(baseUrl)?.[1] ?? '';
   const values = [apiKey, ...Object.values(headers), ...user.split(':')];
-  const words = values.flatMap((value) => value.split(/[\s\p{Cc}]+/u));
+  // Backslashes at the beginning are no secret, and any number of them may stand before one.
+  const words = values.flatMap((value) => value.split(/[\s\p{Cc}]+\\*|^\\+/u));
   return [...new Set(words)].filter((word) => word.length >= SHORTEST_SECRET && !SCHEME.test(word));
 }
 
@@ -51,25 +49,42 @@ const patternsOf = (secret: string): string[] => [
   [...Buffer.from(secret)].map(hexDigits).join(''),
 ];
 
-/** The text itself or its beginning, each character in any of the ways to write it. */
+/**
+ * The text itself or its beginning, each character in any of the ways to write it. JSON within JSON
+ * doubles the backslashes before a character, so that any number of them may stand there. Only one
+ * part of the pattern can take those of a place, and at its beginning only the first of them begins
+ * a match: otherwise the time for a text of nothing but backslashes would grow with its square.
+ */
 function patternOf(text: string): string {
-  const characters = Array.from(text, characterPattern);
-  const must = characters.slice(0, SHORTEST_BEGINNING).join('');
-  const may = characters.slice(SHORTEST_BEGINNING).map((one) => `(?:${one})?`);
-  return must + may.join('');
+  const [first = '', ...rest] = text.match(/\\+|[^\\]/gu) ?? [];
+  const parts = rest.map((part, at) =>
+    part.startsWith('\\')
+      ? backslashPattern(part.length)
+      : characterPattern(part, at > 0 && rest[at - 1]!.startsWith('\\') ? '' : '\\\\*'),
+  );
+  const must = parts.slice(0, SHORTEST_BEGINNING - 1).join('');
+  const may = parts.slice(SHORTEST_BEGINNING - 1).map((one) => `(?:${one})?`);
+  return `(?:(?<!\\\\)\\\\+)?${characterPattern(first, '')}${must}${may.join('')}`;
 }
 
-function characterPattern(character: string): string {
+/** So many backslashes in a row, or more where JSON has doubled them. */
+const backslashPattern = (count: number): string =>
+  `(?:\\\\(?:(?:u00|x)5[cC])?|${urlPattern('\\')}|${htmlPattern(92)}){${count},}`;
+
+/** A character that is no backslash; `quotes` takes the backslashes before it. */
+function characterPattern(character: string, quotes: string): string {
   const code = character.codePointAt(0)!;
-  const bytes = [...Buffer.from(character)].map(hexDigits);
   const plain = character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const base64Url = { '+': '|-', '/': '|_' }[character] ?? '';
-  const url = bytes.map((byte) => `%(?:25){0,3}${byte}`).join('');
-  const json = `\\\\{1,${BACKSLASHES}}(?:u00|x)${hexDigits(code)}`;
-  const html = `&#(?:${code}|[xX]0{0,4}${hexDigits(code)});`;
-  // The escapes first: a plain backslash would take the one that begins an escape.
-  return `(?:${url}|${json}|${html}|\\\\{0,${BACKSLASHES}}${plain}${base64Url})`;
+  const json = `(?<=\\\\)(?:u00|x)${hexDigits(code)}`;
+  const written = `${quotes}(?:${json}|${plain}${base64Url})`;
+  return `(?:${urlPattern(character)}|${htmlPattern(code)}|${written})`;
 }
+
+const urlPattern = (character: string): string =>
+  [...Buffer.from(character)].map((byte) => `%(?:25){0,3}${hexDigits(byte)}`).join('');
+
+const htmlPattern = (code: number): string => `&#(?:${code}|[xX]0{0,4}${hexDigits(code)});`;
 
 const hexDigits = (byte: number): string =>
   byte
