@@ -11,6 +11,9 @@ export type ChainCost = {
 /** Of a chain without calls. */
 export const NO_CALLS: ChainCost = { cost: null, recorded: null, isReplayed: false };
 
+/** Of what code has made: no model was asked, so that nothing was charged. */
+export const NO_COST: ChainCost = { ...NO_CALLS, cost: 0 };
+
 /** The cost of a chain's calls so far. */
 export async function readChainCost(tx: Transaction, chainId: string): Promise<ChainCost> {
   return tx.queryOne<ChainCost>(

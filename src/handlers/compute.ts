@@ -13,7 +13,7 @@ import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
-import { NO_CALLS } from './chain-cost.ts';
+import { NO_COST } from './chain-cost.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
 import { pageOf } from './make-page.ts';
@@ -51,7 +51,7 @@ export async function compute(
   const made = { id: newId(), content, body, citations: toRecord(assembly, audit) };
   // The sources that a search has added are not among those that were loaded.
   const isSearch = computation === 'search';
-  const page = isSearch ? null : pageOf(assembly, { ...made, cost: { ...NO_CALLS, cost: 0 } });
+  const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_COST });
   await commit({
     writeAtOnce: (tx) => {
       const text = JSON.stringify(content);

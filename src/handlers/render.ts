@@ -8,7 +8,7 @@ import { stageOf, stepOf } from '../recipe/edges.ts';
 import type { CitationRecord } from '../session/citation-record.ts';
 import { readSession } from '../session/read.ts';
 import { sourceCache } from '../sources/source-cache.ts';
-import { readChainCost } from './chain-cost.ts';
+import { NO_COST, readChainCost } from './chain-cost.ts';
 import { jobDocument } from './job-document.ts';
 import { makePage, type PageSubject } from './make-page.ts';
 import { readBody } from './read-body.ts';
@@ -25,6 +25,7 @@ type DocumentRow = {
   content: Record<string, unknown>;
   body_hash: string | null;
   citations: CitationRecord | null;
+  is_computed: boolean;
 };
 
 /** The RENDER job of a document whose page cannot be made when it is saved. */
@@ -59,7 +60,8 @@ const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
       readSession(tx, job.sessionId),
       tx.queryOne<DocumentRow>(
         `select id, stage_key, step_key, document_key, iteration, version, lane_id, content,
-           missing, body_hash, citations
+           missing, body_hash, citations, exists (select from contributions c
+             where c.id = contribution_id and c.finish_reason = 'computed') as is_computed
          from documents where session_id = $1 and identity = $2 and not superseded`,
         [job.sessionId, job.payload['identity']],
         'read-rendered',
@@ -69,7 +71,7 @@ const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
       ]),
       sourceCache.read(tx, job.sessionId),
     ]);
-    const cost = await readChainCost(tx, chainId);
+    const cost = row.is_computed ? NO_COST : await readChainCost(tx, chainId);
     const { process } = session;
     const stage = stageOf(process, row.stage_key);
     const body = await readBody(tx, process, stage, stepOf(stage, row.step_key), row);

@@ -73,6 +73,8 @@ test('research searches the sources, and its findings quote them word for word',
   const found = [...files].filter(([path]) => path.includes('sources_found'));
   expect(found.length).toBeGreaterThan(1);
   const [one, other] = found.map(([, text]) => bodyOf(text));
+  // Code has searched: no model was asked.
+  for (const [, text] of found) expect(text).toContain('\ncost: $0.0000\n');
   // Both participants read the same, whoever searched first.
   expect(one).toBe(other);
   expect(one).toMatch(/A Sunday costs 310 euros for two staff at the desk\. \[\^\d\]/);
