@@ -10,8 +10,8 @@ import { type AtOnce, planLaneRoots, readStageLanes, readStagePayload } from '..
 import { countNoun } from '../text/count-noun.ts';
 
 /**
- * The PLAN job of a stage waits for its lanes; woken when all of them are over, it closes the stage. Where
- * it has none yet, it starts them.
+ * The PLAN job of a stage waits for its lanes; woken when all of them are over, it closes the stage.
+ * Where it has none yet, it starts them.
  */
 export async function planStage(database: Database, { job, commit }: JobContext): Promise<void> {
   const { stage, iteration } = readStagePayload(job);
