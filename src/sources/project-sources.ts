@@ -30,10 +30,11 @@ type Row = {
   about: unknown;
   degraded: string | null;
   alias_of: number | null;
+  split_from: readonly number[];
   excerpts: readonly string[] | null;
 };
 
-const WITH_TEXTS = `select s.key, s.title, s.about, s.degraded, s.alias_of,
+const WITH_TEXTS = `select s.key, s.title, s.about, s.degraded, s.alias_of, s.split_from,
     (select array_agg(b.body order by x.ordinal) from source_excerpts x
      join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
      where x.tenant_id = s.tenant_id and x.project_id = s.project_id and x.source = s.ordinal)
@@ -48,7 +49,7 @@ export async function readProjectSources(tx: TenantQueries, projectId: string): 
   return new SourceSet(rows.map(toStored));
 }
 
-const toStored = ({ key, title, about, degraded, alias_of, excerpts }: Row): StoredSource => ({
+const toStored = ({ key, title, about, degraded, excerpts, ...row }: Row): StoredSource => ({
   key,
   draft: {
     // As writeSources put it there.
@@ -57,7 +58,8 @@ const toStored = ({ key, title, about, degraded, alias_of, excerpts }: Row): Sto
     excerpts: excerpts ?? [],
     ...(degraded !== null && { degraded }),
   },
-  aliasOf: alias_of,
+  aliasOf: row.alias_of,
+  splitFrom: row.split_from,
 });
 
 /**
@@ -135,15 +137,16 @@ async function writeSources(
 ): Promise<void> {
   const first = sources.size - origins.length + 1;
   const changed = [...sources.changed].map((ordinal) => ({ ordinal, ...sources.stored(ordinal) }));
-  for (const { ordinal, key, draft, aliasOf } of changed) {
+  for (const { ordinal, key, draft, aliasOf, splitFrom } of changed) {
     const { title, excerpts: _, degraded = null, ...about } = draft;
     // A key that is known belongs to a source that is known: these are new, or the same row.
     await tx.query(
       `insert into sources
-         (tenant_id, project_id, ordinal, key, title, about, degraded, alias_of, origin)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         (tenant_id, project_id, ordinal, key, title, about, degraded, alias_of, origin, split_from)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (tenant_id, project_id, ordinal) do update set title = excluded.title,
-         about = excluded.about, degraded = excluded.degraded, alias_of = excluded.alias_of`,
+         about = excluded.about, degraded = excluded.degraded, alias_of = excluded.alias_of,
+         split_from = excluded.split_from`,
       [
         tx.tenantId,
         projectId,
@@ -154,6 +157,7 @@ async function writeSources(
         degraded,
         aliasOf,
         origins[ordinal - first] ?? 'given',
+        splitFrom,
       ],
     );
   }

@@ -65,6 +65,8 @@ export class SourceIndex {
   readonly #aliases = new Map<number, number>();
   /** The aliases of a source. */
   readonly #named = new Map<number, Set<number>>();
+  /** For a source that was an alias until somebody took that back: those that stood for it. */
+  readonly #splitFrom = new Map<number, ReadonlySet<number>>();
   readonly #citations = new Map<number, Citation[]>();
   readonly #method: NearMethod;
   /** Made when it is first asked for, unless the records have signatures. */
@@ -139,9 +141,34 @@ export class SourceIndex {
   #alias(alias: number, of: number | null): void {
     const before = this.#aliases.get(alias);
     if (before !== undefined) this.#named.get(before)?.delete(alias);
-    if (of === null) return void this.#aliases.delete(alias);
+    if (of === null) {
+      if (before !== undefined) this.#keepApart(alias, before);
+      return void this.#aliases.delete(alias);
+    }
     this.#aliases.set(alias, of);
     this.#named.set(of, (this.#named.get(of) ?? new Set()).add(alias));
+  }
+
+  #keepApart(alias: number, before: number): void {
+    const known = this.#splitFrom.get(alias) ?? [];
+    this.#splitFrom.set(alias, new Set([...known, ...this.#stoodFor(before)]));
+  }
+
+  /** A source and what it is an alias of, up to the one that stands for itself. */
+  #stoodFor(ordinal: number): number[] {
+    const of = this.#aliases.get(ordinal);
+    return of === undefined ? [ordinal] : [ordinal, ...this.#stoodFor(of)];
+  }
+
+  /** The sources that stood for this one until somebody took that back. */
+  splitFrom(ordinal: number): readonly number[] {
+    return [...(this.#splitFrom.get(ordinal) ?? [])];
+  }
+
+  /** Whether somebody has said that two sources are not one. */
+  isSplit(one: number, other: number): boolean {
+    const of = (a: number, b: number) => this.#splitFrom.get(a)?.has(b) ?? false;
+    return of(one, other) || of(other, one);
   }
 
   /** A source with what is known of its aliases; an alias with the source that stands for it. */

@@ -14,6 +14,8 @@ export type StoredSource = {
   readonly draft: SourceDraft;
   /** The number of the source that stands for it; null where it stands for itself. */
   readonly aliasOf: number | null;
+  /** The numbers of those that stood for it until somebody took that back. */
+  readonly splitFrom: readonly number[];
 };
 
 /** The sources of one project in memory, by the rules of every registry (SourceIndex). */
@@ -26,6 +28,13 @@ export class SourceSet {
   /** Takes stored sources, in the order of their ids. */
   constructor(stored: readonly StoredSource[] = []) {
     for (const { key, draft } of stored) this.#write({ key, source: draft });
+    // As it was said: that the one is the other, and then that it is not.
+    for (const [at, { splitFrom }] of stored.entries()) {
+      for (const of of splitFrom) {
+        this.#write({ alias: at + 1, of });
+        this.#write({ alias: at + 1, of: null });
+      }
+    }
     for (const [at, { aliasOf }] of stored.entries()) {
       if (aliasOf !== null) this.#write({ alias: at + 1, of: aliasOf });
     }
@@ -77,21 +86,35 @@ export class SourceSet {
     return this.all.filter(({ aliasOf }) => aliasOf === undefined);
   }
 
-  /** For each source that is nearly an earlier one, the nearest of those; aliases are left out. */
+  /**
+   * For each source that is nearly an earlier one, the nearest of those. Aliases are left out, and pairs
+   * that somebody has split.
+   */
   get near(): readonly (Near & { readonly of: string })[] {
     const standing = this.standing;
     const places = new Map(standing.map(({ id }, at) => [id, at]));
     return standing.flatMap(({ id: of, excerpts }, own) => {
       const near = this.#index.findNear(excerpts.join('\n'), SUGGESTED);
-      const [nearest] = near.filter(({ id }) => (places.get(id) ?? own) < own);
+      const [nearest] = near.filter(
+        ({ id }) => (places.get(id) ?? own) < own && !this.#isSplit(id, of),
+      );
       return nearest ? [{ ...nearest, of }] : [];
     });
+  }
+
+  #isSplit(one: string, other: string): boolean {
+    return this.#index.isSplit(this.#index.require(one), this.#index.require(other));
   }
 
   /** What is to be stored of a source. */
   stored(ordinal: number): StoredSource {
     const { key } = this.#index.get(ordinal);
-    return { key, draft: this.#index.own(ordinal), aliasOf: this.#index.aliasOf(ordinal) };
+    return {
+      key,
+      draft: this.#index.own(ordinal),
+      aliasOf: this.#index.aliasOf(ordinal),
+      splitFrom: this.#index.splitFrom(ordinal),
+    };
   }
 
   #change(entry: Entry): void {

@@ -56,6 +56,7 @@ const TYPES: Readonly<Record<number, string>> = {
   [builtins.JSON]: 'unknown',
   [builtins.JSONB]: 'unknown',
   19: 'string', // name
+  1007: 'readonly number[]', // int4[]
   1009: 'readonly string[]', // text[]
 };
 

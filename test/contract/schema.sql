@@ -313,6 +313,7 @@ sources.admitted_at timestamp with time zone not null default app_now()
 sources.checked_at timestamp with time zone
 sources.check_state text
 sources.check_details jsonb not null default '{}'::jsonb
+sources.split_from integer[] not null default '{}'::integer[]
 stage_runs.tenant_id uuid not null
 stage_runs.id uuid not null
 stage_runs.session_id uuid not null

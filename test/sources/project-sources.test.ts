@@ -118,6 +118,28 @@ describeOnBoth('the sources of a project', (kind) => {
     ).rejects.toThrow('S2 and S1 are one source already.');
   });
 
+  test('that were taken apart are not suggested as the same again', async () => {
+    const project = await newProject();
+    const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
+    const nearly = (more: string) => given(more, { excerpts: [`${text} ${more}`] });
+    await admit(project, [nearly('one'), nearly('two'), nearly('three two')]);
+    const suggested = async () => (await read(project)).near.map(({ of, id }) => `${of} ${id}`);
+    expect(await suggested()).toEqual(['S2 S1', 'S3 S2']);
+    const mergeAndSplit = (id: string, into: string) =>
+      database.asTenant(tenantId, async (tx) => {
+        await mergeSource(tx, project, id, into);
+        await splitSource(tx, project, id);
+      });
+    await mergeAndSplit('S2', 'S1');
+    expect(await suggested()).toEqual(['S3 S2']);
+    // Whichever of the two was the alias; the next one is named then.
+    await mergeAndSplit('S2', 'S3');
+    expect(await suggested()).toEqual(['S3 S1']);
+    await database.asTenant(tenantId, (tx) => mergeSource(tx, project, 'S2', 'S1'));
+    await mergeAndSplit('S3', 'S2');
+    expect(await suggested()).toEqual([]);
+  });
+
   describe('of an erased project', () => {
     test('are gone with their texts, but for those that another project has', async () => {
       const [gone, kept] = [await newProject(), await newProject()];
