@@ -49,7 +49,9 @@ export async function planLane(database: Database, { job, commit }: JobContext):
   const readiness = findReadySteps(request);
   if (readiness.ready.length > 0) {
     const children = planWave(job, view, request, readiness.ready);
-    return commit({ children, next: { waitFor: 'children' } });
+    const { waiting, waitingForLanes, blocked } = readiness;
+    const thenEnd = [...waiting, ...waitingForLanes, ...blocked].length === 0;
+    return commit({ children, next: { waitFor: 'children', thenEnd } });
   }
   if (readiness.waitingForLanes.length > 0) {
     return commit({ next: { waitFor: 'lanes', version: standing.version } });

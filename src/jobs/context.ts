@@ -23,10 +23,11 @@ export type Effects = {
    * How the job goes on; completed if absent. `version` is the stage run's, read before deciding to
    * wait: if a step has ended since, the job is woken at once. `pause` sets a gate on the session and
    * puts the job back, so that it never passes through `failed` for want of money or room. `fail` ends
-   * the job for good while what it wrote is kept.
+   * the job for good while what it wrote is kept. `thenEnd`: where all children succeed the job is
+   * completed by the end of the last one, without running again.
    */
   readonly next?:
-    | { readonly waitFor: 'children' }
+    | { readonly waitFor: 'children'; readonly thenEnd?: boolean }
     | { readonly waitFor: 'lanes'; readonly version: number }
     | { readonly pause: Gate }
     | { readonly fail: DialecticError };
@@ -107,7 +108,8 @@ function nextStatus({ next }: Effects): { readonly name: string; readonly status
   if (!next || 'fail' in next) return { name: 'continue-job', status: `'completed'` };
   if ('pause' in next) return { name: 'pause-job', status: `'pending'` };
   if (next.waitFor === 'children') {
-    return { name: 'wait-for-children', status: `'waiting_for_children'` };
+    const name = next.thenEnd === true ? 'end-with-children' : 'wait-for-children';
+    return { name, status: `'waiting_for_children'` };
   }
   // If `stage_runs.version` moved since the job read it, the job plans again instead of waiting:
   // otherwise its wake-up would be lost.
@@ -130,8 +132,10 @@ async function changeStatus(tx: Transaction, job: Job, effects: Effects): Promis
   const { next } = effects;
   const { name, status } = nextStatus(effects);
   const version = next && 'version' in next ? [next.version] : [];
+  const endsAlone = next !== undefined && 'thenEnd' in next && next.thenEnd;
   await tx.query(
-    `update jobs j set status = ${status}, continued = $3, attempt = 0, error = null,
+    `update jobs j set status = ${status}, continued = $3, ends_with_children = ${endsAlone},
+       attempt = 0, error = null,
        takeovers = case when ${status} = 'completed' then takeovers else 0 end,
        finished_at = case when ${status} = 'completed' then app_now() end,
        run_after = app_now(), worker_id = null, lease_token = null, lease_until = null,

@@ -24,7 +24,7 @@ export const TRANSITIONS = {
     'failed',
     'cancelled',
   ],
-  waiting_for_children: ['pending_next_step', 'cancelled', 'failed'],
+  waiting_for_children: ['pending_next_step', 'completed', 'cancelled', 'failed'],
   waiting_for_lanes: ['pending_next_step', 'cancelled', 'failed'],
   waiting_for_prerequisite: ['pending', 'cancelled', 'failed'],
   completed: ['superseded'],

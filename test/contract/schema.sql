@@ -153,6 +153,7 @@ jobs.document_key text
 jobs.document_identity text
 jobs.source_group uuid
 jobs.responding_lane_id uuid
+jobs.ends_with_children boolean not null default false
 lane_steps.tenant_id uuid not null
 lane_steps.stage_run_id uuid not null
 lane_steps.lane_id uuid not null
@@ -1970,7 +1971,7 @@ CREATE OR REPLACE FUNCTION public.may_follow(from_status text, to_status text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE from_status WHEN 'pending'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'retrying'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_next_step'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_continuation'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'processing'::text THEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text, 'retrying'::text, 'pending'::text, 'pending_next_step'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])) WHEN 'waiting_for_children'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_lanes'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_prerequisite'::text THEN (to_status = ANY (ARRAY['pending'::text, 'cancelled'::text, 'failed'::text])) WHEN 'completed'::text THEN (to_status = 'superseded'::text) WHEN 'failed'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) WHEN 'cancelled'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) ELSE false END
+RETURN CASE from_status WHEN 'pending'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'retrying'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_next_step'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'pending_continuation'::text THEN (to_status = ANY (ARRAY['processing'::text, 'cancelled'::text, 'failed'::text])) WHEN 'processing'::text THEN (to_status = ANY (ARRAY['waiting_for_children'::text, 'waiting_for_lanes'::text, 'retrying'::text, 'pending'::text, 'pending_next_step'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])) WHEN 'waiting_for_children'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_lanes'::text THEN (to_status = ANY (ARRAY['pending_next_step'::text, 'cancelled'::text, 'failed'::text])) WHEN 'waiting_for_prerequisite'::text THEN (to_status = ANY (ARRAY['pending'::text, 'cancelled'::text, 'failed'::text])) WHEN 'completed'::text THEN (to_status = 'superseded'::text) WHEN 'failed'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) WHEN 'cancelled'::text THEN (to_status = ANY (ARRAY['pending'::text, 'waiting_for_children'::text, 'waiting_for_prerequisite'::text])) ELSE false END
 CREATE OR REPLACE FUNCTION public.move_funds(of_tenant uuid, of_key text, of_kind text, of_content text, wallet uuid, of_currency text, amount bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2833,7 +2834,10 @@ begin
   ) as w;
 
   if whole is not null then
-    update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+    update jobs p set
+      status = case when p.ends_with_children then 'completed' else 'pending_next_step' end,
+      finished_at = case when p.ends_with_children then app_now() end,
+      run_after = app_now(), error = null
     where p.ctid = any (whole);
   end if;
   foreach one in array coalesce(lossy, '{}') loop

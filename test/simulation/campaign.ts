@@ -15,6 +15,7 @@ const MUST_MEET = [
   'cancelled → waiting_for_children',
   'pending_continuation → processing',
   'processing → pending_next_step',
+  'waiting_for_children → completed',
   'waiting_for_lanes → pending_next_step',
 ];
 

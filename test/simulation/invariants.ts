@@ -10,7 +10,8 @@ function hold(condition: boolean, rule: string, job?: ModelJob): void {
 /** What must be true of the moment in which a job changes its status. */
 export function checkChange(world: World, job: ModelJob, from: JobStatus): void {
   if (job.status === 'processing') checkStart(world, job);
-  if (from === 'waiting_for_children' && job.status === 'pending_next_step') {
+  const isWoken = job.status === 'pending_next_step' || job.status === 'completed';
+  if (from === 'waiting_for_children' && isWoken) {
     hold(!hasLiveChild(world, job.id), 'a parent wakes after its last child', job);
   }
   if (from === 'waiting_for_prerequisite' && job.status === 'pending') {

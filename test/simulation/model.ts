@@ -26,7 +26,7 @@ export type SimEffects = {
   readonly continuation?: SimJob;
   /** Steps of the job's lane that needed no job. */
   readonly next?:
-    | { readonly waitFor: 'children' }
+    | { readonly waitFor: 'children'; readonly thenEnd?: boolean }
     | { readonly waitFor: 'lanes'; readonly version: number }
     | { readonly pause: Gate };
 };
@@ -85,6 +85,7 @@ function addJob(world: World, job: SimJob, link?: { chain: string }): ModelJob {
     maxAttempts: job.maxAttempts ?? DEFAULT_JOB_SETTINGS.maxAttempts,
     status: prerequisite ? 'waiting_for_prerequisite' : 'pending',
     continued: false,
+    endsWithChildren: false,
     degraded: false,
     attempt: 0,
     takeovers: 0,
@@ -187,7 +188,10 @@ export function commit(world: World, execution: Execution, effects: SimEffects):
       return { ...settled, takeovers, status: 'completed', continued: continuation !== undefined };
     }
     if ('pause' in next) return { ...settled, status: 'pending' };
-    if (next.waitFor === 'children') return { ...settled, status: 'waiting_for_children' };
+    if (next.waitFor === 'children') {
+      const endsWithChildren = next.thenEnd === true;
+      return { ...settled, status: 'waiting_for_children', endsWithChildren };
+    }
     // News since the job looked, its own included: it must look again.
     const { version } = world.stageRuns.get(job.stageRun!)!;
     if (next.version !== version) return { ...settled, status: 'pending_next_step' };

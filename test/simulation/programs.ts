@@ -115,10 +115,12 @@ function decidePlan(setting: Setting, job: ModelJob, program: Program): Decision
   });
   const next = waves[job.progress + 1]?.barrier;
   const overlaps = wave.overlaps && next && standing(next.step) === 'running';
+  const isLast = job.progress + 1 === waves.length;
+  const thenEnd = isLast && setting.chance.happens(0.5);
   const effects: SimEffects = {
     progress: job.progress + 1,
     children,
-    next: overlaps ? wait : { waitFor: 'children' },
+    next: overlaps ? wait : { waitFor: 'children', thenEnd },
   };
   return committing(effects, born, [...here]);
 }

@@ -79,7 +79,7 @@ function settleParents(world: World, ended: readonly ModelJob[]): void {
   wakeParents(world, parentsOf(counted));
 }
 
-/** Parents that wait for nothing any more go on, or fail where too few of a step succeeded. */
+/** Parents that wait for nothing any more go on or are over, or fail where too few of a step succeeded. */
 export function wakeParents(world: World, parents: Iterable<ModelJob>): void {
   const ready = [...parents].filter(
     (parent) => parent.status === 'waiting_for_children' && !hasLiveChild(world, parent.id),
@@ -87,9 +87,12 @@ export function wakeParents(world: World, parents: Iterable<ModelJob>): void {
   change(world, ready, (parent) => {
     const steps = stepsUnder(world, parent.id);
     const degraded = parent.degraded || steps.some((step) => step.lost);
-    return steps.some((step) => step.lost && step.succeeded < step.needed)
-      ? { status: 'failed', degraded, error: 'quorum_missed' }
-      : { status: 'pending_next_step', degraded, error: null, runAfter: world.now };
+    if (steps.some((step) => step.lost && step.succeeded < step.needed)) {
+      return { status: 'failed', degraded, error: 'quorum_missed' };
+    }
+    const isDone = parent.endsWithChildren && !steps.some((step) => step.lost);
+    const status = isDone ? 'completed' : 'pending_next_step';
+    return { status, degraded, error: null, runAfter: world.now };
   });
 }
 

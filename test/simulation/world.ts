@@ -25,6 +25,8 @@ export type ModelJob = {
   readonly maxAttempts: number;
   status: JobStatus;
   continued: boolean;
+  /** Whether it is completed with its children, without running again. */
+  endsWithChildren: boolean;
   degraded: boolean;
   attempt: number;
   takeovers: number;

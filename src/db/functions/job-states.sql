@@ -11,7 +11,8 @@ create or replace function may_follow(from_status text, to_status text) returns 
     when 'pending_continuation' then to_status in ('processing', 'cancelled', 'failed')
     when 'processing' then to_status in ('waiting_for_children', 'waiting_for_lanes', 'retrying',
       'pending', 'pending_next_step', 'completed', 'failed', 'cancelled')
-    when 'waiting_for_children' then to_status in ('pending_next_step', 'cancelled', 'failed')
+    when 'waiting_for_children' then to_status in ('pending_next_step', 'completed', 'cancelled',
+      'failed')
     when 'waiting_for_lanes' then to_status in ('pending_next_step', 'cancelled', 'failed')
     when 'waiting_for_prerequisite' then to_status in ('pending', 'cancelled', 'failed')
     when 'completed' then to_status = 'superseded'

@@ -104,10 +104,11 @@ begin
 end
 $$;
 
--- Parents: those of the given jobs that wait for children and have none alive go on, or fail where too few
--- jobs of a step succeeded. The caller holds their locks, so their places (ctid) stay. All that go on
--- do so in one statement, since every statement fires the triggers of jobs. Children are asked for by
--- sub-selects with a limit: as `exists` they became a join that read every open job of the store.
+-- Parents: those of the given jobs that wait for children and have none alive go on, or are over where
+-- they have nothing left to do, or fail where too few jobs of a step succeeded. The caller holds their
+-- locks, so their places (ctid) stay. All that go on do so in one statement, since every statement fires
+-- the triggers of jobs. Children are asked for by sub-selects with a limit: as `exists` they became a
+-- join that read every open job of the store.
 create or replace function wake_parents(tenants uuid[], parents uuid[])
   returns void language plpgsql as $$
 declare
@@ -131,7 +132,10 @@ begin
   ) as w;
 
   if whole is not null then
-    update jobs p set status = 'pending_next_step', run_after = app_now(), error = null
+    update jobs p set
+      status = case when p.ends_with_children then 'completed' else 'pending_next_step' end,
+      finished_at = case when p.ends_with_children then app_now() end,
+      run_after = app_now(), error = null
     where p.ctid = any (whole);
   end if;
   foreach one in array coalesce(lossy, '{}') loop
