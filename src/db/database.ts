@@ -2,7 +2,7 @@ import type { ClientBase, QueryResult, QueryResultRow } from 'pg';
 import { DialecticError, withDetails } from '../errors/errors.ts';
 import { elapsedMs, nextTurn } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
-import type { Driver, HeldConnection } from './driver.ts';
+import type { Driver, HeldConnection, Purpose } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
 import { prepareBatch } from './prepared-batch.ts';
 import { requireRow } from './require-row.ts';
@@ -262,7 +262,7 @@ export class Database {
       scope,
       (client, begin) => new Transaction(client, begin, tenantId),
       work,
-      true,
+      'aside',
     );
   }
 
@@ -294,9 +294,9 @@ export class Database {
     scope: Scope,
     open: (client: ClientBase, begin: string) => Tx,
     work: (tx: Tx) => Promise<T>,
-    isAside = false,
+    purpose = purposeOf(scope),
   ): Promise<T> {
-    const held = await this.#acquire(isAside);
+    const held = await this.#acquire(purpose);
     let broken = false;
     let committing = false;
     let tx: Tx | undefined;
@@ -325,7 +325,7 @@ export class Database {
    * the last query. For hot paths; the text must hold nothing that came from outside.
    */
   async immediate<Row extends QueryResultRow>(scope: Scope, statements: string): Promise<Row[]> {
-    const held = await this.#acquire();
+    const held = await this.#acquire(purposeOf(scope));
     let broken = false;
     try {
       const text = `${this.#begin(scope)} ${statements}; commit`;
@@ -344,17 +344,17 @@ export class Database {
   }
 
   /** A connection; a trace notes the wait for it, and the time until it is given back. */
-  async #acquire(isAside = false): Promise<HeldConnection> {
+  async #acquire(purpose: Purpose): Promise<HeldConnection> {
     const { trace } = this;
-    if (!trace) return this.driver.acquire(isAside);
+    if (!trace) return this.driver.acquire(purpose);
     const [line, askedMs] = [trace.newLine(), elapsedMs()];
-    const held = await this.driver.acquire(isAside);
+    const held = await this.driver.acquire(purpose);
     trace.add('store: wait for a connection', line, askedMs);
     const startMs = elapsedMs();
     return {
       client: held.client,
       release: (broken) => {
-        trace.add(isAside ? 'store: aside' : 'store: transaction', line, startMs);
+        trace.add(purpose === 'aside' ? 'store: aside' : 'store: transaction', line, startMs);
         held.release(broken);
       },
     };
@@ -387,6 +387,8 @@ export class Database {
     }
   }
 }
+
+const purposeOf = ({ as }: Scope): Purpose => (as === 'worker' ? 'queue' : 'work');
 
 /** Returns whether the connection is beyond use. */
 async function rollBack(client: ClientBase): Promise<boolean> {

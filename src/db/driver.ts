@@ -8,6 +8,12 @@ export type HeldConnection = {
   readonly release: (broken?: boolean) => void;
 };
 
+/**
+ * What a connection is wanted for: the claims and ends of jobs (`queue`), their work, or long work (an
+ * export) that no job waits for.
+ */
+export type Purpose = 'queue' | 'work' | 'aside';
+
 /** A notification that may be lost. */
 export type Hint = { readonly channel: string; readonly payload: string };
 
@@ -23,11 +29,8 @@ export interface Driver {
   readonly kind: 'embedded' | 'server';
   /** Told once the schema is right: only from then on is the store worth a backup. */
   ready(): void;
-  /**
-   * Waits for a free connection. What is done `isAside` (an export) takes none of the few over which a
-   * server driver sends the work of jobs.
-   */
-  acquire(isAside?: boolean): Promise<HeldConnection>;
+  /** Waits for a free connection, for `work` unless told. */
+  acquire(purpose?: Purpose): Promise<HeldConnection>;
   /** Hears the notifications of a channel; a hint only, since some may be lost on reconnection. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   /** Sends hints, each with its channel, to those who listen, in other processes as well. */

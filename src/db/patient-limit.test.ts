@@ -85,7 +85,7 @@ test('where callers come and go and one waits long all the same, a place is adde
 });
 
 test('with all places in use nobody waits here: the pool has a queue of its own', async () => {
-  const limit = new PatientLimit(1);
+  const limit = new PatientLimit(1, 1);
   await limit.enter();
   await limit.enter();
 });

@@ -11,8 +11,6 @@ const PATIENCE_MS = 500;
  * do not wait for it.
  */
 const LONG_MS = 100;
-/** Reads, beginnings and ends of calls and claims each take one at a time. */
-const FEWEST = 4;
 
 /** One who holds a connection. */
 type Place = { readonly since: number };
@@ -26,7 +24,7 @@ export class PatientLimit {
   #returns = 0;
   readonly #waiting = new Set<(place: Place) => void>();
 
-  constructor(most: number, fewest = FEWEST) {
+  constructor(most: number, fewest: number) {
     this.#most = most;
     this.#limit = Math.min(fewest, most);
   }

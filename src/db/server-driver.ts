@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
-import type { Driver, HeldConnection, Hint, Presence } from './driver.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import type { Driver, HeldConnection, Hint, Presence, Purpose } from './driver.ts';
 import { Listeners } from './listeners.ts';
-import { PatientLimit } from './patient-limit.ts';
 import { announcePresence, COUNT_PRESENT } from './presence.ts';
 import { checkUrl, explainConnecting, explainConnection } from './server-errors.ts';
 import { valueParsers } from './value-parsers.ts';
@@ -18,12 +18,20 @@ const OLDEST_SERVER = 150_000;
 const RECONNECT_MS = 1_000;
 const FULL_RETRY_MS = 2_000;
 
-/** A PostgreSQL server: a pool for statements and one connection that only listens. */
+/**
+ * A connection of the server plans every statement for itself, and functions that two roles call in turn
+ * again and again. Claims and ends of jobs therefore have two of their own, and what jobs do has others:
+ * reads, beginnings and ends of calls go one at a time each.
+ */
+const FEWEST_FOR_QUEUE = 2;
+const FEWEST_FOR_WORK = 3;
+
+/** A PostgreSQL server: pools for statements and one connection for notifications. */
 export class ServerDriver implements Driver {
   readonly kind = 'server';
   readonly #config: pg.PoolConfig;
-  readonly #pool: pg.Pool;
-  readonly #limit: PatientLimit;
+  readonly #work: ConnectionPool;
+  readonly #queue: ConnectionPool;
   readonly #listeners = new Listeners();
   #listening: Promise<pg.Client> | undefined;
   #full = false;
@@ -37,11 +45,9 @@ export class ServerDriver implements Driver {
       keepAlive: true,
     };
     const most = options.connections ?? 10;
-    this.#pool = new pg.Pool({ ...this.#config, max: most });
-    this.#limit = new PatientLimit(most);
-    this.#pool.on('error', () => {}); // an idle connection that dies is replaced on next use
-    // One that dies while it is held fails its statement; unheard, it would end the process.
-    this.#pool.on('connect', (client) => void client.on('error', () => {}));
+    this.#work = new ConnectionPool(this.#config, most, FEWEST_FOR_WORK);
+    const isOne = most === 1;
+    this.#queue = isOne ? this.#work : new ConnectionPool(this.#config, most, FEWEST_FOR_QUEUE);
   }
 
   static async open(url: string, options: ServerOptions = {}): Promise<ServerDriver> {
@@ -61,36 +67,26 @@ export class ServerDriver implements Driver {
 
   ready(): void {} // a server's backups are its owner's matter
 
-  async acquire(isAside = false): Promise<HeldConnection> {
+  async acquire(purpose: Purpose = 'work'): Promise<HeldConnection> {
     this.#refuseWhenClosed();
-    const leave = await this.#limit.enter(isAside);
     try {
-      const client = await this.#pool.connect();
-      return {
-        client,
-        release: (broken) => {
-          client.release(broken === true);
-          leave();
-        },
-      };
+      const pool = purpose === 'queue' ? this.#queue : this.#work;
+      return await pool.acquire(purpose === 'aside');
     } catch (error) {
-      leave();
       this.#refuseWhenClosed();
       throw explainConnecting(error);
     }
   }
 
   async notify(hints: readonly Hint[]): Promise<void> {
-    const held = await this.acquire();
+    const calls = hints.map((_, at) => `pg_notify($${2 * at + 1}, $${2 * at + 2})`);
+    const values = hints.flatMap(({ channel, payload }) => [channel, payload]);
     try {
-      const calls = hints.map((_, at) => `pg_notify($${2 * at + 1}, $${2 * at + 2})`);
-      const values = hints.flatMap(({ channel, payload }) => [channel, payload]);
-      await held.client.query(`select ${calls.join(', ')}`, values);
+      const client = await this.#listener();
+      await client.query(`select ${calls.join(', ')}`, values);
     } catch (error) {
-      held.release(true);
       throw this.explain(error) ?? error;
     }
-    held.release();
   }
 
   async listen(channel: string, onNotify: (payload: string) => void) {
@@ -151,7 +147,7 @@ export class ServerDriver implements Driver {
   async #shutDown(): Promise<void> {
     const listener = await this.#listening?.catch(() => undefined);
     await listener?.end();
-    await this.#pool.end();
+    await Promise.all([...new Set([this.#work, this.#queue])].map((pool) => pool.end()));
   }
 
   #refuseWhenClosed(): void {
