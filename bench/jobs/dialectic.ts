@@ -17,13 +17,13 @@ const tenantId = LOCAL_TENANT;
 async function planTree(database: Database, { job, commit }: JobContext): Promise<void> {
   const tree = job.payload['id'] as string;
   const keys = Array.from({ length: STEPS }, (_, index) => `${tree}/${index + 1}`);
-  const planned = await database.asTenant(tenantId, (tx) =>
-    tx.query(
+  const planned = await database
+    .readsOf(tenantId)
+    .query(
       'select 1 from jobs where tenant_id = $1 and idempotency_key = any ($2)',
       [tenantId, keys],
       'planned-steps',
-    ),
-  );
+    );
   const step = planned.length + 1;
   if (step > STEPS) return;
   const children = childIds(tree, step).map((id, n) => ({

@@ -70,11 +70,8 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
     ]);
-  // The ends of calls wait for the same wallet and stage run, in this order; plans of lanes lock the
-  // stage run first, so they are a group of their own.
-  const group = isAbove ? `${job.sessionId}/plan` : job.sessionId;
-  if (!write && (effects.writeAtOnce || isAbove)) {
-    await database.together(job.tenantId, group, finish);
+  if (!write && (effects.writeAtOnce || isAbove || job.type === 'PLAN')) {
+    await database.together(job.tenantId, groupOf(job, isAbove), finish);
     return;
   }
   await database.asTenant(job.tenantId, async (tx) => {
@@ -84,6 +81,16 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     }
     await tx.finish(() => finish(tx));
   });
+}
+
+/**
+ * Whose commits go together. The ends of calls wait for the same wallet and stage run, in this order;
+ * plans of lanes lock the stage run first, so they are a group of their own. Plans without a stage run
+ * have nothing in common but the connection.
+ */
+function groupOf(job: Job, isAbove: boolean): string {
+  if (isAbove) return `${job.sessionId}/plan`;
+  return job.type === 'PLAN' ? 'plan' : job.sessionId;
 }
 
 /** The statements that end this execution of the job, in their order. */
