@@ -61,7 +61,6 @@ export {
 export { type WebSearch, webSearch } from './gather/web-search.ts';
 export type { ModelCheck } from './models/preflight.ts';
 export { type InsertedStage, insertStageFiles } from './planning/insert-stage-files.ts';
-export type { Metrics } from './platform/performance-monitor.ts';
 export { type MergedFiles, mergeFiles } from './recipe/merge-files.ts';
 export type { SessionEvent } from './session/event-types.ts';
 export type { Question } from './session/questions.ts';
@@ -88,6 +87,7 @@ export {
 } from './sources/levels.ts';
 export { type Listed, listSources, type SourceList } from './sources/list-sources.ts';
 export { normaliseMarkers } from './sources/markers.ts';
+export type { Metrics } from './sources/metrics.ts';
 export { type RegistryOptions, SourceRegistry } from './sources/registry.ts';
 export type { Citation, Source, SourceDraft } from './sources/source.ts';
 export type { Likeness, Registered } from './sources/source-index.ts';

@@ -3,7 +3,6 @@ import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { type ModelCheck, preflightModels } from '../models/preflight.ts';
-import type { Metrics } from '../platform/performance-monitor.ts';
 import { VERSION } from '../platform/version.ts';
 import { toDocumentId } from '../session/document-of-path.ts';
 import { readSessionEvents } from '../session/events.ts';
@@ -18,6 +17,7 @@ import { type ReadDocument, readDocument } from '../session/read-document.ts';
 import { cancelRun, pauseRun } from '../session/stop.ts';
 import type { RunResult } from '../session/summary.ts';
 import { type ExportOptions, writeFolder } from '../session/write-folder.ts';
+import type { Metrics } from '../sources/metrics.ts';
 import { settleLeftHolds } from '../wallet/holds.ts';
 import { reportCosts } from '../wallet/report.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';

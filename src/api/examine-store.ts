@@ -1,11 +1,12 @@
 import { examineStore as examineLocation, type Finding } from '../db/doctor.ts';
 import { type Restoration, restoreStore } from '../db/restore.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { examinePerformance } from '../sources/performance.ts';
 import { locate, type StoreOptions } from './open-dialectic.ts';
 
 /** Looks a store over without changing anything, as far as it can be opened. */
 export const examineStore = (options: StoreOptions = {}): Promise<readonly Finding[]> =>
-  examineLocation(locate(options));
+  examineLocation(locate(options), examinePerformance);
 
 /** Puts the newest backup that opens in the place of an embedded store's database. */
 export function restoreBackup(options: StoreOptions = {}): Promise<Restoration> {

@@ -1,8 +1,9 @@
-import { readPerformance, savePerformance } from '../db/performance.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
-import { isMeasured, type Metrics, monitor } from '../platform/performance-monitor.ts';
+import { monitor } from '../platform/performance-monitor.ts';
 import { adapter } from '../sources/adapt-settings.ts';
+import { completeMeasured, isMeasured, type Metrics } from '../sources/metrics.ts';
+import { readPerformance, savePerformance } from '../sources/performance.ts';
 import type { Store } from './store.ts';
 
 type Place = Pick<Store, 'database' | 'tenantId'>;
@@ -15,7 +16,7 @@ export async function resumeSettings({ database, tenantId }: Place): Promise<voi
 
 /** Stores what this process has measured since the last time, and returns all that is known. */
 export async function readMetrics({ database, tenantId }: Place): Promise<Metrics> {
-  const metrics = { ...monitor.take(), settings: adapter.settings };
+  const metrics = { ...completeMeasured(monitor.take()), settings: adapter.settings };
   // A command that works on no run has not taken up what earlier processes have come to.
   const keepsSettings = adapter.isUsual;
   return database.asTenant(tenantId, async (tx) =>

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
-import { describeMetrics } from '../platform/describe-metrics.ts';
 import { listBackups, readBackupFailure } from './backup.ts';
 import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
 import type { Database } from './database.ts';
@@ -9,7 +8,6 @@ import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
 import { hasNewerFunctions, readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
-import { readPerformance } from './performance.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
 import { listTables, readTable } from './tables.ts';
@@ -40,12 +38,18 @@ const bad = (check: string, message: string, next: string): Finding => ({
 
 const FIRST_COMMAND = 'Nothing to do: the first command, `dialectic run` for example, makes it.';
 
+/** What other rooms look at in a store. */
+type Examine = (database: Database) => Promise<Finding[]>;
+
 /** Looks a store over without changing its schema or its rows, as far as it can be opened. */
-export async function examineStore(location: StoreLocation): Promise<Finding[]> {
+export async function examineStore(
+  location: StoreLocation,
+  examineMore: Examine = async () => [],
+): Promise<Finding[]> {
   const runtime = good('node', `Node ${process.versions.node} on ${process.platform}`);
   if ('databaseUrl' in location) {
     const server = good('server', describeUrl(location.databaseUrl));
-    return [runtime, server, ...(await examineDatabase(location))];
+    return [runtime, server, ...(await examineDatabase(location, examineMore))];
   }
   const directory = resolve(location.dataDirectory);
   checkDirectory(directory);
@@ -53,7 +57,8 @@ export async function examineStore(location: StoreLocation): Promise<Finding[]> 
     const fresh = good('data directory', `${directory} holds no database yet`, FIRST_COMMAND);
     return [runtime, fresh, await examineDisk(nearestFolder(directory))];
   }
-  return [runtime, ...(await examineFolder(directory)), ...(await examineDatabase(location))];
+  const folder = await examineFolder(directory);
+  return [runtime, ...folder, ...(await examineDatabase(location, examineMore))];
 }
 
 /** The folder itself or, where it is still to be made, the one in which it will be. */
@@ -82,7 +87,7 @@ async function examineFolder(directory: string): Promise<Finding[]> {
   ];
 }
 
-async function examineDatabase(location: StoreLocation): Promise<Finding[]> {
+async function examineDatabase(location: StoreLocation, examineMore: Examine): Promise<Finding[]> {
   let database: Database;
   try {
     database = await openDatabase(location, { backupEveryMs: 0, migrate: false });
@@ -90,7 +95,7 @@ async function examineDatabase(location: StoreLocation): Promise<Finding[]> {
     return [describe('database', error)];
   }
   try {
-    return await examineContents(database);
+    return await examineContents(database, examineMore);
   } catch (error) {
     return [describe('database', error)];
   } finally {
@@ -106,7 +111,7 @@ function describe(check: string, error: unknown): Finding {
   return good(check, message, 'Look again when that process has ended, to have the tables read.');
 }
 
-async function examineContents(database: Database): Promise<Finding[]> {
+async function examineContents(database: Database, examineMore: Examine): Promise<Finding[]> {
   const engineVersion = await database.transaction({ as: 'owner' }, (tx) =>
     tx.queryOne<{ version: string }>("select current_setting('server_version') as version"),
   );
@@ -122,21 +127,7 @@ async function examineContents(database: Database): Promise<Finding[]> {
     version > newest
       ? bad('schema', message, update)
       : good('schema', message, others ? update : migrate);
-  return [
-    engine,
-    schema,
-    ...(await examineTables(database)),
-    ...(await examinePerformance(database)),
-  ];
-}
-
-/** How the work with sources goes; nothing where none was done, or the store is an older one. */
-async function examinePerformance(database: Database): Promise<Finding[]> {
-  if (!(await listTables(database)).includes('performance')) return [];
-  const metrics = await database.transaction({ as: 'owner' }, readPerformance);
-  if (metrics === null) return [];
-  const { message, next } = describeMetrics(metrics);
-  return [{ ...good('sources', message, next), details: metrics }];
+  return [engine, schema, ...(await examineTables(database)), ...(await examineMore(database))];
 }
 
 /** A database without our schema is new, unless somebody else's tables are in it. */

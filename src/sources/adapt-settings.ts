@@ -1,4 +1,10 @@
-import type { AdaptedSettings } from '../platform/performance-monitor.ts';
+/** What follows from the measurements, by the rules below. */
+export type AdaptedSettings = {
+  /** So many characters of source texts does a process keep in memory. */
+  readonly cacheCharacters: number;
+  /** So many characters of source texts does a prompt show; beyond that they are shown by level. */
+  readonly textCharacters: number;
+};
 
 /** The settings of a process that has measured nothing yet; the bounds are on both sides of them. */
 export const USUAL_SETTINGS: AdaptedSettings = {

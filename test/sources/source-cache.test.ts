@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { readPerformance, savePerformance } from '../../src/db/performance.ts';
-import { describeMetrics } from '../../src/platform/describe-metrics.ts';
 import { PerformanceMonitor } from '../../src/platform/performance-monitor.ts';
 import { startRun } from '../../src/session/start.ts';
 import { SettingsAdapter } from '../../src/sources/adapt-settings.ts';
+import { describeMetrics } from '../../src/sources/describe-metrics.ts';
+import { completeMeasured } from '../../src/sources/metrics.ts';
+import { readPerformance, savePerformance } from '../../src/sources/performance.ts';
 import { admitSources } from '../../src/sources/project-sources.ts';
 import { SourceCache } from '../../src/sources/source-cache.ts';
 import { recordChecks } from '../../src/sources/source-checks.ts';
@@ -36,7 +37,7 @@ function openCache(characters: number) {
   const cache = new SourceCache(adapter, monitor);
   const read = (sessionId: string) =>
     database.asTenant(tenantId, (tx) => cache.read(tx, sessionId));
-  return { adapter, read, rate: () => monitor.take().rates.source_cache };
+  return { adapter, read, rate: () => monitor.take().rates['source_cache'] };
 }
 
 test('sources are loaded once, and again when something about them has changed', async () => {
@@ -84,7 +85,7 @@ test('a cache that is too small for the load grows until it serves it', async ()
 test('what processes measured is added up in the store, and doctor tells it', async () => {
   const save = (monitor: PerformanceMonitor, adapter = new SettingsAdapter()) =>
     database.asTenant(tenantId, (tx) =>
-      savePerformance(tx, { ...monitor.take(), settings: adapter.settings }),
+      savePerformance(tx, { ...completeMeasured(monitor.take()), settings: adapter.settings }),
     );
   const first = new PerformanceMonitor();
   first.observe('fetch', 12_000);
@@ -109,7 +110,8 @@ test('what processes measured is added up in the store, and doctor tells it', as
     settings: { textCharacters: 40_000 },
   });
   // A process without settings of its own leaves those that are there.
-  const metrics = { ...new PerformanceMonitor().take(), settings: new SettingsAdapter().settings };
+  const none = completeMeasured(new PerformanceMonitor().take());
+  const metrics = { ...none, settings: new SettingsAdapter().settings };
   const kept = await database.asTenant(tenantId, (tx) =>
     savePerformance(tx, metrics, { keepsSettings: true }),
   );

@@ -1,5 +1,6 @@
+import type { HitRate, Latency } from '../platform/performance-monitor.ts';
 import { countNoun } from '../text/count-noun.ts';
-import type { HitRate, Latency, Metrics } from './performance-monitor.ts';
+import type { Metrics } from './metrics.ts';
 
 /** What the work with sources takes and reuses, in a line, and what a person may do about it. */
 export function describeMetrics({ latencies, rates, settings }: Metrics): {

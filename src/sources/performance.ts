@@ -1,5 +1,8 @@
-import { addMeasured, type Metrics, PerformanceMonitor } from '../platform/performance-monitor.ts';
-import type { AnyTransaction, Transaction } from './database.ts';
+import type { AnyTransaction, Database, Transaction } from '../db/database.ts';
+import type { Finding } from '../db/doctor.ts';
+import { listTables } from '../db/tables.ts';
+import { describeMetrics } from './describe-metrics.ts';
+import { addMeasured, completeMeasured, type Metrics } from './metrics.ts';
 
 /** What all processes have measured for a tenant, and the settings of the last; null before any. */
 export async function readPerformance(tx: AnyTransaction): Promise<Metrics | null> {
@@ -37,5 +40,13 @@ export async function savePerformance(
 /** With what an earlier release did not measure. */
 const completed = (stored: Metrics): Metrics => ({
   ...stored,
-  ...addMeasured(stored, new PerformanceMonitor().take()),
+  ...completeMeasured(stored),
 });
+
+/** How the work with sources goes; nothing where none was done, or the store is an older one. */
+export async function examinePerformance(database: Database): Promise<Finding[]> {
+  if (!(await listTables(database)).includes('performance')) return [];
+  const metrics = await database.transaction({ as: 'owner' }, readPerformance);
+  if (metrics === null) return [];
+  return [{ check: 'sources', ok: true, ...describeMetrics(metrics), details: metrics }];
+}
