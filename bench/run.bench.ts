@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import type { Benchmark, Measurement } from './frame.ts';
 import { addFinished } from './run/add-finished.ts';
+import type { PeerTask } from './run/ask.ts';
 import { type ModelServer, runChild, startModelServer } from './run/children.ts';
 import type { DebateResult, DebateTask } from './run/debate.ts';
 import { countTurns, type PlannedCall } from './run/plan.ts';
@@ -14,9 +15,23 @@ const QUICK_MS = [0, 200];
 const ROUNDS = 3;
 const FINISHED = [10, 100, 1_000];
 const STORES = ['PostgreSQL', 'PGlite'] as const;
-const PEERS: Readonly<Record<string, string>> = {
-  langgraph: 'LangGraph.js, PostgreSQL checkpoints',
-  'plain-script': 'Promise.all, nothing saved',
+type Peer = {
+  readonly script: string;
+  readonly title: string;
+  readonly durability?: PeerTask['durability'];
+};
+const PEERS: Readonly<Record<string, Peer>> = {
+  langgraph: {
+    script: 'langgraph',
+    title: 'LangGraph.js, PostgreSQL checkpoints, written while the next step runs',
+    durability: 'async',
+  },
+  'langgraph-sync': {
+    script: 'langgraph',
+    title: 'LangGraph.js, PostgreSQL checkpoints, written before the next step',
+    durability: 'sync',
+  },
+  'plain-script': { script: 'plain-script', title: 'Promise.all, nothing saved' },
 };
 type StoreName = (typeof STORES)[number];
 
@@ -64,14 +79,16 @@ async function hold(
   return result;
 }
 
-async function askPeer(bench: Bench, peer: string, participants: number): Promise<PeerResult> {
+async function askPeer(bench: Bench, name: string, participants: number): Promise<PeerResult> {
+  const { script, durability } = PEERS[name]!;
   const databaseUrl = await bench.server.createDatabase(`peer_${++serial}`);
-  return runChild<PeerResult>(peer, {
+  return runChild<PeerResult>(script, {
     planFile: planFile(bench, participants),
     serverUrl: bench.model.url,
     databaseUrl,
     slots: SLOTS,
-  });
+    durability,
+  } satisfies PeerTask);
 }
 
 /** What was measured of one subject at one latency. */
@@ -118,8 +135,7 @@ async function measureAll(bench: Bench): Promise<Sample[]> {
       await bench.model.setLatency(latencyMs);
       const subjects = [...STORES, ...(participants === 3 ? Object.keys(PEERS) : [])];
       for (const subject of subjects) {
-        const isShort = latencyMs === 0 && participants === 3 && !(subject in PEERS);
-        const rounds = isShort ? ROUNDS : 1;
+        const rounds = participants === 3 ? ROUNDS : 1;
         samples.push(await measure(bench, subject, participants, latencyMs, rounds));
       }
     }
@@ -180,7 +196,7 @@ function describe(plans: Plans, sample: Sample): Measurement[] {
   const add = (metric: string, value: number, unit: string): void =>
     void list.push({
       metric: `${people}, ${calls} calls, ${latencyMs} ms: ${metric}`,
-      subject: PEERS[subject] ?? subject,
+      subject: PEERS[subject]?.title ?? subject,
       value,
       unit,
     });
@@ -269,6 +285,7 @@ function compare(plans: Plans, samples: readonly Sample[]): Record<string, numbe
     wall_vs_optimum_2s_postgres: slow('PostgreSQL'),
     wall_vs_optimum_2s_pglite: slow('PGlite'),
     wall_vs_langgraph: wallMs / findOf(samples, 200, 'langgraph').wallMs,
+    wall_vs_langgraph_sync: wallMs / findOf(samples, 200, 'langgraph-sync').wallMs,
     wall_vs_plain_script: wallMs / findOf(samples, 200, 'plain-script').wallMs,
   };
 }

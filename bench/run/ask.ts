@@ -7,6 +7,8 @@ export type PeerTask = {
   readonly serverUrl: string;
   readonly databaseUrl: string;
   readonly slots: number;
+  /** When LangGraph.js writes: while the next step runs (`async`), or before it (`sync`). */
+  readonly durability?: 'async' | 'sync' | undefined;
 };
 
 export const readTask = (): PeerTask => JSON.parse(process.argv[2]!) as PeerTask;

@@ -1,7 +1,9 @@
 import { ask, readPlan, readTask, tell } from './ask.ts';
 
 // The same calls as a LangGraph.js graph: a node and a channel for each call, edges from the calls
-// that it needs, and the state checkpointed to PostgreSQL after every step of the graph.
+// that it needs, and the state checkpointed to PostgreSQL after every step of the graph. As it comes,
+// the library writes while the next step runs already, so that a crash may lose answers that were
+// paid for; with `sync` it writes before, which is what this engine does.
 
 type Graph = {
   addNode(name: string, run: (state: unknown) => Promise<object>): void;
@@ -54,6 +56,7 @@ const state = await compiled.invoke(
     configurable: { thread_id: String(process.pid) },
     maxConcurrency: task.slots,
     recursionLimit: 1_000,
+    durability: task.durability,
   },
 );
 const wallMs = performance.now() - started;
