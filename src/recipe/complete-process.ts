@@ -1,3 +1,4 @@
+import { onceFor } from '../text/memo.ts';
 import type { Process, ResultRef, Stage, Step, WorkItems } from './types.ts';
 
 /** A process as an earlier release stored it: fields that came later are absent. */
@@ -27,8 +28,11 @@ export function completeProcess(stored: StoredProcess): Process {
   };
 }
 
-const completeStage = (stage: Stage): Stage => ({
-  ...stage,
-  lanes: stage.lanes ?? 'all',
-  steps: stage.steps.map((step): Step => ({ ...STEP, ...step })),
-});
+/** Once for each object: what was made of a stage serves every process that has it. */
+const completeStage = onceFor(
+  (stage: Stage): Stage => ({
+    ...stage,
+    lanes: stage.lanes ?? 'all',
+    steps: stage.steps.map((step): Step => ({ ...STEP, ...step })),
+  }),
+);

@@ -5,7 +5,10 @@ import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/v
 
 /** Versions never change, so what was read once stays true. */
 const known = new Map<string, Process>();
+/** Stages by their hashes: what was made of one, validators for example, serves every version with it. */
+const knownStages = new Map<string, Stage>();
 const KEEP = 50;
+const KEEP_STAGES = 10 * KEEP;
 
 /** Stores a process by content: stages that are there already are shared. Returns its hash. */
 export async function saveRecipe(tx: Transaction, process: Process): Promise<string> {
@@ -36,13 +39,32 @@ export async function loadRecipe(tx: TenantQueries, hash: string): Promise<Proce
     [hash],
   );
   if (!version) throw new DialecticError('not_found', `No recipe has the version ${hash}.`);
-  const rows = await tx.query<{ hash: string; body: Stage }>(
-    'select hash, body from recipe_stages where hash = any ($1)',
-    [version.manifest.stages.map((stage) => stage.hash)],
-  );
-  const stages = Object.fromEntries(rows.map((row) => [row.hash, row.body]));
-  const process = processFromVersion(version.manifest, stages);
+  const hashes = version.manifest.stages.map((stage) => stage.hash);
+  const process = processFromVersion(version.manifest, await loadStages(tx, hashes));
   if (known.size >= KEEP) known.clear();
   known.set(place, process);
   return process;
+}
+
+async function loadStages(
+  tx: TenantQueries,
+  hashes: readonly string[],
+): Promise<Record<string, Stage>> {
+  const placeOf = (hash: string): string => `${tx.tenantId}/${hash}`;
+  const missing = hashes.filter((hash) => !knownStages.has(placeOf(hash)));
+  const rows =
+    missing.length === 0
+      ? []
+      : await tx.query<{ hash: string; body: Stage }>(
+          'select hash, body from recipe_stages where hash = any ($1)',
+          [missing],
+        );
+  const read = new Map(rows.map((row) => [row.hash, row.body]));
+  const found = hashes.flatMap((hash): [string, Stage][] => {
+    const stage = knownStages.get(placeOf(hash)) ?? read.get(hash);
+    return stage ? [[hash, stage]] : [];
+  });
+  if (knownStages.size >= KEEP_STAGES) knownStages.clear();
+  for (const [hash, stage] of found) knownStages.set(placeOf(hash), stage);
+  return Object.fromEntries(found);
 }
