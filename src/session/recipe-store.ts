@@ -5,7 +5,7 @@ import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/v
 
 /** Versions never change, so what was read once stays true. */
 const known = new Map<string, Process>();
-/** Stages by their hashes: what was made of one, validators for example, serves every version with it. */
+/** Stages by their hashes: what was made of one, a validator say, serves every version with it. */
 const knownStages = new Map<string, Stage>();
 const KEEP = 50;
 const KEEP_STAGES = 10 * KEEP;

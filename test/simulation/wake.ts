@@ -79,7 +79,7 @@ function settleParents(world: World, ended: readonly ModelJob[]): void {
   wakeParents(world, parentsOf(counted));
 }
 
-/** Parents that wait for nothing any more go on or are over, or fail where too few of a step succeeded. */
+/** Parents that wait for nothing any more go on or are over, or fail where too few succeeded. */
 export function wakeParents(world: World, parents: Iterable<ModelJob>): void {
   const ready = [...parents].filter(
     (parent) => parent.status === 'waiting_for_children' && !hasLiveChild(world, parent.id),
