@@ -8,6 +8,7 @@ import { prepareBatch } from './prepared-batch.ts';
 import { requireRow } from './require-row.ts';
 import { TenantReads } from './tenant-reads.ts';
 import { TransactionGroup } from './transaction-group.ts';
+import { type Turn, type WaitingStatement, WaitingStatements } from './waiting-statements.ts';
 
 /**
  * As whom a transaction runs. `tenant` sees one tenant's rows; `worker` sees what jobs need, of
@@ -41,7 +42,8 @@ export class AnyTransaction {
   #failure: unknown;
   /** Why the transaction could not begin. */
   #refusal: unknown;
-  #waiting: WaitingStatement[] = [];
+  readonly #waiting = new WaitingStatements();
+  #willSend = false;
   /** From finish() on: the statements that are waiting are sent with the commit. */
   #finishing = false;
   #committed = false;
@@ -64,35 +66,46 @@ export class AnyTransaction {
     values?: readonly unknown[],
     name?: string,
   ): Promise<Row[]> {
-    if (this.#ended) throw misuse('A statement came after its transaction had ended.');
-    if (this.#refusal !== undefined) throw this.#refusal;
+    this.#refuseIfOver();
     if (ENDS_TRANSACTION.test(text)) {
       throw misuse('A transaction cannot be begun or ended inside of a transaction.');
     }
-    const { promise, resolve, reject } = Promise.withResolvers<QueryResultRow[]>();
-    this.#waiting.push({ text, values, name, promise, resolve, reject });
-    if (this.#waiting.length === 1) {
+    return this.#sendSoon(this.#waiting.add(text, values, name)) as Promise<Row[]>;
+  }
+
+  /**
+   * Runs one statement for all rows that are given under its name before it is sent: behind what was
+   * given before the last of them or, with a turn, behind the statements of the turns before it. Its
+   * parameters are arrays, one for each column.
+   */
+  async queryForAll(
+    text: string,
+    row: readonly unknown[],
+    name: string,
+    turn?: Turn,
+  ): Promise<void> {
+    this.#refuseIfOver();
+    await this.#sendSoon(this.#waiting.addRow(text, row, name, turn));
+  }
+
+  #refuseIfOver(): void {
+    if (this.#ended) throw misuse('A statement came after its transaction had ended.');
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  /** The first statement that waits has all of them sent that are given until then. */
+  #sendSoon({ promise }: WaitingStatement): Promise<QueryResultRow[]> {
+    if (!this.#willSend) {
+      this.#willSend = true;
       const send = (): void => {
-        const batch = this.#waiting;
-        this.#waiting = [];
+        const batch = this.#waiting.take();
+        this.#willSend = false;
         this.#sent = this.#sent.then(() => this.#send(batch));
       };
       if (this.#finishing) void nextTurn().then(send);
       else queueMicrotask(send);
     }
-    return promise as Promise<Row[]>;
-  }
-
-  /**
-   * Runs one statement for all rows that are given under its name before it is sent, in the place of the
-   * last. Its parameters are arrays, one for each column.
-   */
-  async queryForAll(text: string, row: readonly unknown[], name: string): Promise<void> {
-    const known = this.#waiting.find((one) => one.name === name);
-    const columns = (known?.values ?? row.map(() => [])) as unknown[][];
-    for (const [at, value] of row.entries()) columns[at]?.push(value);
-    if (known) this.#waiting = [...this.#waiting.filter((one) => one !== known), known];
-    await (known ? known.promise : this.query(text, columns, name));
+    return promise;
   }
 
   /**
@@ -212,16 +225,6 @@ export class Transaction extends AnyTransaction {
 
 /** What asks for the rows of one tenant: a transaction, or reads that need none of their own. */
 export type TenantQueries = Pick<Transaction, 'tenantId' | 'query' | 'queryOne'>;
-
-/** A statement that is not sent yet. */
-type WaitingStatement = {
-  readonly text: string;
-  readonly values: readonly unknown[] | undefined;
-  readonly name: string | undefined;
-  readonly promise: Promise<QueryResultRow[]>;
-  readonly resolve: (rows: QueryResultRow[]) => void;
-  readonly reject: (error: unknown) => void;
-};
 
 const ENDS_TRANSACTION = /^\s*(begin|start|commit|end|rollback(?!\s+to\b)|abort|prepare\s+tr)\b/i;
 
