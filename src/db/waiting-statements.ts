@@ -5,7 +5,16 @@ import type { QueryResultRow } from 'pg';
  * comes behind those that it refers to, and the account that pays is locked late, since every call of
  * the tenant waits for it.
  */
-const TURNS = ['locks', 'texts', 'chunks', 'documents', 'money', 'calls', 'ends'] as const;
+const TURNS = [
+  'locks',
+  'texts',
+  'chunks',
+  'replacements',
+  'documents',
+  'money',
+  'calls',
+  'ends',
+] as const;
 export type Turn = (typeof TURNS)[number];
 
 /** A statement that is not sent yet. */

@@ -7,30 +7,23 @@ export const hashOf = (body: string | Uint8Array): string => hash('sha256', body
 
 /** Stores a text under its hash, once, and returns the hash; it is not erased before the commit. */
 export async function saveBlob(tx: Transaction, body: string): Promise<string> {
-  const digest = hashOf(body);
-  await tx.query(
-    `insert into blobs (tenant_id, hash, body) select $1, $2, $3 from keep_texts()
-     on conflict do nothing`,
-    [tx.tenantId, digest, body],
-    'save-blob',
-  );
+  const [digest = ''] = await saveBlobs(tx, [body]);
   return digest;
 }
 
-/** Stores texts, each once, and returns their hashes in the order of the texts. */
+/**
+ * Stores texts, each once, and returns their hashes in the order of the texts. Those that are given
+ * together are sorted: of two transactions that store the same texts one waits, and neither deadlocks.
+ */
 export async function saveBlobs(tx: Transaction, bodies: readonly string[]): Promise<string[]> {
-  const digests = bodies.map((body) => hash('sha256', body, 'hex'));
-  if (bodies.length === 0) return [];
+  const digests = bodies.map(hashOf);
   const texts = new Map(digests.map((digest, at) => [digest, bodies[at] ?? '']));
-  // Sorted: of two transactions that store the same texts one waits, and neither deadlocks.
-  await tx.query(
-    `insert into blobs (tenant_id, hash, body)
-     select $1, t.hash, t.body from keep_texts(), unnest($2::text[], $3::text[]) as t (hash, body)
-     order by t.hash
-     on conflict do nothing`,
-    [tx.tenantId, [...texts.keys()], [...texts.values()]],
-    'save-blobs',
-  );
+  const save = `insert into blobs (tenant_id, hash, body)
+    select current_tenant(), t.hash, t.body
+    from keep_texts(), unnest($1::text[], $2::text[]) as t (hash, body)
+    order by t.hash
+    on conflict do nothing`;
+  await Promise.all([...texts].map((row) => tx.queryForAll(save, row, 'save-blobs', 'texts')));
   return digests;
 }
 

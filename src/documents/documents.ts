@@ -20,13 +20,17 @@ export async function saveContribution(tx: Transaction, chunk: NewContribution):
   const { id = newId() } = chunk;
   const blob = hashOf(chunk.text);
   const saved = saveBlob(tx, chunk.text);
-  const inserted = tx.query(
+  const inserted = tx.queryForAll(
     `insert into contributions
        (tenant_id, id, session_id, job_id, chain_id, ordinal, blob_hash, finish_reason)
-     select $1, $2, $3, $4, $5, coalesce(max(ordinal), 0) + 1, $6, $7
-     from contributions where chain_id = $5`,
-    [tx.tenantId, id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
-    'save-contribution',
+     select current_tenant(), n.id, n.session_id, n.job_id, n.chain_id, coalesce((
+       select max(c.ordinal) from contributions c where c.chain_id = n.chain_id), 0) + 1,
+       n.blob_hash, n.finish_reason
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[])
+       as n (id, session_id, job_id, chain_id, blob_hash, finish_reason)`,
+    [id, chunk.sessionId, chunk.jobId, chunk.chainId, blob, chunk.finishReason],
+    'save-contributions',
+    'chunks',
   );
   await Promise.all([saved, inserted]);
   return id;
@@ -70,48 +74,57 @@ export async function readNextVersion(
 export async function saveDocument(tx: Transaction, document: NewDocument): Promise<string> {
   const { planned, contributionId, sessionId, id = newId(), citations = null } = document;
   const settled = settleContribution(planned, contributionId);
-  const replaced = tx.query(
-    `update documents set superseded = true
-     where session_id = $1 and identity = $2 and not superseded`,
-    [sessionId, planned.identity],
-    'replace-document',
-  );
   const texts = [document.body, document.page].filter((text) => text !== null);
   const stored = saveBlobs(tx, texts);
-  const inserted = tx.query(
-    `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key, step_key,
-       document_key, lane_id, identity, version, job_id, contribution_id, source_group,
-       relationships, inputs, content, missing, body_hash, citations, markdown_hash)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-       $20, $21)`,
-    [
-      tx.tenantId,
-      id,
-      sessionId,
-      planned.outputKind,
-      planned.iteration,
-      planned.stage,
-      planned.step,
-      planned.documentKey,
-      planned.laneId,
-      planned.identity,
-      document.version,
-      document.jobId,
-      contributionId,
-      settled.sourceGroup,
-      JSON.stringify(settled.relationships),
-      JSON.stringify(planned.inputs),
-      JSON.stringify(document.content),
-      JSON.stringify(planned.missing ?? []),
-      document.body === null ? null : hashOf(document.body),
-      citations === null ? null : JSON.stringify(citations),
-      document.page === null ? null : hashOf(document.page),
-    ],
-    'save-document',
-  );
-  await Promise.all([replaced, stored, inserted]);
+  const row = [
+    id,
+    sessionId,
+    planned.outputKind,
+    planned.iteration,
+    planned.stage,
+    planned.step,
+    planned.documentKey,
+    planned.laneId,
+    planned.identity,
+    document.version,
+    document.jobId,
+    contributionId,
+    settled.sourceGroup,
+    JSON.stringify(settled.relationships),
+    JSON.stringify(planned.inputs),
+    JSON.stringify(document.content),
+    JSON.stringify(planned.missing ?? []),
+    document.body === null ? null : hashOf(document.body),
+    citations === null ? null : JSON.stringify(citations),
+    document.page === null ? null : hashOf(document.page),
+  ];
+  await Promise.all([
+    stored,
+    // The first version of a place has no other to replace.
+    document.version > 1 && replaceDocument(tx, sessionId, planned.identity),
+    tx.queryForAll(INSERT_DOCUMENTS, row, 'save-documents', 'documents'),
+  ]);
   return id;
 }
+
+const INSERT_DOCUMENTS = `insert into documents (tenant_id, id, session_id, kind, iteration, stage_key,
+    step_key, document_key, lane_id, identity, version, job_id, contribution_id, source_group,
+    relationships, inputs, content, missing, body_hash, citations, markdown_hash)
+  select current_tenant(), n.*
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[],
+    $8::uuid[], $9::text[], $10::int[], $11::uuid[], $12::uuid[], $13::uuid[], $14::jsonb[],
+    $15::jsonb[], $16::json[], $17::jsonb[], $18::text[], $19::jsonb[], $20::text[]) as n`;
+
+const replaceDocument = (tx: Transaction, sessionId: string, identity: string): Promise<void> =>
+  tx.queryForAll(
+    `update documents d set superseded = true
+     from unnest($1::uuid[], $2::text[]) as n (session_id, identity)
+     where d.session_id = any ($1) and d.identity = any ($2) and not d.superseded
+       and d.session_id = n.session_id and d.identity = n.identity`,
+    [sessionId, identity],
+    'replace-documents',
+    'replacements',
+  );
 
 type DocumentRow = {
   id: string;

@@ -5,7 +5,7 @@ import { isRecorded } from '../models/model-id.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { AnswerOrigin, ModelResult, TokenUsage } from '../models/types.ts';
 import { cleanJson } from '../text/clean-text.ts';
-import { postCall, voidHold } from '../wallet/holds.ts';
+import { postCall, postWithOthers, voidHold } from '../wallet/holds.ts';
 import { GENERATION, requireLease } from './begin-call.ts';
 
 /** What a call brought; its usage is the provider's or, where it reported none, counted here. */
@@ -47,17 +47,23 @@ export async function endCall(
   const cost = costOf({ price, answer });
   const key = { callId, purpose: GENERATION };
   const details = { model, price, usage, responseId };
-  const posted = postCall(tx, key, {
+  const posted = postWithOthers(tx, key, {
     usdMicros: cost ?? 0,
     tokens: chargedTokens(model, usage),
     estimated: usage.estimated,
     details,
   });
-  const noted = tx.query(
-    `update model_calls set status = $2, contribution_id = $3, finish_reason = $4,
-       input_tokens = $5, output_tokens = $6, cached_input_tokens = $7, usage_estimated = $8,
-       cost_micros = $9, origin = $10, recorded_cost_micros = $11, finished_at = app_now()
-     where id = $1`,
+  const noted = tx.queryForAll(
+    `update model_calls c set status = e.status, contribution_id = e.contribution_id,
+       finish_reason = e.finish_reason, input_tokens = e.input_tokens,
+       output_tokens = e.output_tokens, cached_input_tokens = e.cached_input_tokens,
+       usage_estimated = e.usage_estimated, cost_micros = e.cost_micros, origin = e.origin,
+       recorded_cost_micros = e.recorded_cost_micros, finished_at = app_now()
+     from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[],
+       $7::bigint[], $8::boolean[], $9::bigint[], $10::text[], $11::bigint[])
+       as e (id, status, contribution_id, finish_reason, input_tokens, output_tokens,
+         cached_input_tokens, usage_estimated, cost_micros, origin, recorded_cost_micros)
+     where c.id = any ($1) and c.id = e.id`,
     [
       callId,
       finishReason === 'interrupted' ? 'cut' : 'received',
@@ -71,7 +77,8 @@ export async function endCall(
       origin.kind,
       origin.kind === 'recording' ? origin.costMicros : null,
     ],
-    'end-call',
+    'end-calls',
+    'calls',
   );
   await Promise.all([posted, noted, dropPieces(tx, callId)]);
 }
@@ -95,7 +102,8 @@ export async function dropAbandoned(database: Database, job: Job, callId: string
 }
 
 async function dropPieces(tx: Transaction, callId: string): Promise<void> {
-  await tx.query('delete from call_pieces where call_id = $1', [callId], 'drop-pieces');
+  const text = 'delete from call_pieces where call_id = any ($1)';
+  await tx.queryForAll(text, [callId], 'drop-pieces', 'calls');
 }
 
 /** A call that brought no text, or one that cannot be saved. */

@@ -58,16 +58,15 @@ const saveUses = (
   documentId: string,
   uses: DocumentAudit['uses'],
 ) =>
-  tx.query(
-    `insert into source_uses (tenant_id, document_id, ordinal, project_id, source, kind, place)
-     select $1, $2, u.at, $3, u.source, u.kind, u.place
-     from unnest($4::int[], $5::text[], $6::text[]) with ordinality as u (source, kind, place, at)`,
-    [
-      tx.tenantId,
-      documentId,
-      projectId,
-      uses.map(({ source }) => ordinalOf(source)),
-      uses.map(({ kind }) => kind),
-      uses.map(({ place }) => place),
-    ],
+  Promise.all(
+    uses.map(({ source, kind, place }, at) =>
+      tx.queryForAll(
+        `insert into source_uses (tenant_id, document_id, ordinal, project_id, source, kind, place)
+         select current_tenant(), u.*
+         from unnest($1::uuid[], $2::int[], $3::uuid[], $4::int[], $5::text[], $6::text[]) as u`,
+        [documentId, at + 1, projectId, ordinalOf(source), kind, place],
+        'save-uses',
+        'documents',
+      ),
+    ),
   );

@@ -105,9 +105,10 @@ function settle(tx: Transaction, job: Job, effects: Effects): readonly Promise<u
   ];
 }
 
-/** Locks the job's row for the rest of the transaction; raises `lease_lost`. */
+/** Locks the job's row for the rest of the transaction, with those of others; raises `lease_lost`. */
 async function holdLease(tx: Transaction, job: Job): Promise<void> {
-  await tx.query('select hold_lease($1, $2)', [job.id, job.leaseToken], 'hold-lease');
+  const text = 'select hold_leases($1, $2)';
+  await tx.queryForAll(text, [job.id, job.leaseToken], 'hold-leases', 'locks');
 }
 
 /** The next status as an expression, under a name for the statement that sets it. */
@@ -128,7 +129,7 @@ function nextStatus({ next }: Effects): { readonly name: string; readonly status
 /** Ends the job, and those that end in the same transaction with it, by one statement. */
 async function complete(tx: Transaction, job: Job): Promise<void> {
   const text = 'select complete_held_jobs($1, $2)';
-  await tx.queryForAll(text, [job.id, job.leaseToken], 'complete-jobs');
+  await tx.queryForAll(text, [job.id, job.leaseToken], 'complete-jobs', 'ends');
 }
 
 /**
@@ -190,8 +191,8 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
 }
 
 async function lockStageRun(tx: Transaction, { stageRunId }: Job): Promise<void> {
-  const text = 'select 1 from stage_runs where id = $1 for no key update';
-  await tx.query(text, [stageRunId], 'lock-stage-run');
+  const text = 'select 1 from stage_runs where id = any ($1) order by id for no key update';
+  await tx.queryForAll(text, [stageRunId], 'lock-stage-runs', 'locks');
 }
 
 /**

@@ -118,22 +118,25 @@ type CallCost = {
 
 /** Posts a call's cost and releases the rest of its hold; a replay returns the first posting. */
 export async function postCall(tx: Transaction, key: CallKey, cost: CallCost): Promise<number> {
-  checkAmount(cost.usdMicros, 'USD', 'The cost of a call');
-  checkAmount(cost.tokens, 'token', 'The use of a call');
   const { id } = await tx.queryOne<{ id: number }>(
     'select post_call($1, $2, $3, $4, $5, $6, $7) as id',
-    [
-      tx.tenantId,
-      key.callId,
-      key.purpose,
-      cost.usdMicros,
-      cost.tokens,
-      cost.estimated,
-      JSON.stringify(cost.details),
-    ],
+    [tx.tenantId, ...toPosting(key, cost)],
     'post-call',
   );
   return id;
+}
+
+/** The same by one statement for all calls that are posted at once. */
+export async function postWithOthers(tx: Transaction, key: CallKey, cost: CallCost): Promise<void> {
+  const text = 'select post_calls(current_tenant(), $1, $2, $3, $4, $5, $6)';
+  await tx.queryForAll(text, toPosting(key, cost), 'post-calls', 'money');
+}
+
+function toPosting({ callId, purpose }: CallKey, cost: CallCost): unknown[] {
+  const { usdMicros, tokens, estimated, details } = cost;
+  checkAmount(usdMicros, 'USD', 'The cost of a call');
+  checkAmount(tokens, 'token', 'The use of a call');
+  return [callId, purpose, usdMicros, tokens, estimated, JSON.stringify(details)];
 }
 
 /** Gives everything back that was set aside for a call which brought nothing. */

@@ -26,7 +26,7 @@ describeOnBoth('jobs whose results are saved together', (kind) => {
     const sent = await watchTexts(database);
     await Promise.all(jobs.map((job) => commitEffects(database, job, effects)));
     const texts = sent().join('\n');
-    expect(texts.match(/execute "batch_hold-lease"/g)).toHaveLength(3);
+    expect(texts.match(/execute "batch_hold-leases"/g)).toHaveLength(1);
     expect(texts.match(/execute "batch_complete-jobs"/g)).toHaveLength(1);
     expect(await run.statuses()).toEqual({ a: 'completed', b: 'completed', c: 'completed' });
   });

@@ -70,10 +70,14 @@ describeOnBoth('functions and triggers', (kind) => {
   test('keep their owner, their callers and their settings when they are applied again', async () => {
     const before = await readRights(database);
     expect(before).toContainEqual({
-      function: 'post_call(uuid,uuid,text,bigint,bigint,boolean,jsonb)',
+      function: 'post_calls(uuid,uuid[],text[],bigint[],bigint[],boolean[],jsonb[])',
       owner: 'dialectic_ledger',
       definer: true,
-      settings: ['search_path=public, pg_temp'],
+      settings: [
+        'search_path=public, pg_temp',
+        'enable_seqscan=off',
+        'plan_cache_mode=force_generic_plan',
+      ],
       callers: null,
     });
     expect(await migrate(database, withFunction('select 1'))).not.toEqual([]);

@@ -385,7 +385,6 @@ documents documents_tenant_id_markdown_hash_fkey FOREIGN KEY (tenant_id, markdow
 documents documents_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 documents documents_tenant_id_session_id_identity_version_key UNIQUE (tenant_id, session_id, identity, version)
 documents documents_version_check CHECK ((version > 0))
-entries entries_balanced TRIGGER DEFERRABLE INITIALLY DEFERRED
 entries entries_pkey PRIMARY KEY (tenant_id, account_id, seq)
 entries entries_tenant_id_account_id_currency_fkey FOREIGN KEY (tenant_id, account_id, currency) REFERENCES accounts(tenant_id, id, currency)
 entries entries_tenant_id_posting_id_fkey FOREIGN KEY (tenant_id, posting_id) REFERENCES postings(tenant_id, id)
@@ -824,11 +823,10 @@ feedback.stage_run_id {dialectic_app=w/postgres}
 -- triggers
 CREATE TRIGGER accounts_follow BEFORE UPDATE ON public.accounts FOR EACH ROW WHEN (((pg_trigger_depth() = 0) AND ((old.balance <> new.balance) OR (old.entry_count <> new.entry_count)))) EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER call_pieces_creation_events AFTER INSERT ON public.call_pieces FOR EACH ROW EXECUTE FUNCTION tell_text()
-CREATE TRIGGER contributions_creation_events AFTER INSERT ON public.contributions FOR EACH ROW EXECUTE FUNCTION tell_contribution()
-CREATE TRIGGER documents_change_events AFTER UPDATE OF markdown_hash ON public.documents FOR EACH ROW WHEN (((new.markdown_hash IS NOT NULL) AND (old.markdown_hash IS DISTINCT FROM new.markdown_hash))) EXECUTE FUNCTION tell_document()
-CREATE TRIGGER documents_creation_events AFTER INSERT ON public.documents FOR EACH ROW EXECUTE FUNCTION tell_document()
-CREATE CONSTRAINT TRIGGER entries_balanced AFTER INSERT ON public.entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_balanced()
-CREATE TRIGGER entries_book BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION book_entry()
+CREATE TRIGGER contributions_creation_events AFTER INSERT ON public.contributions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_contributions()
+CREATE TRIGGER documents_change_events AFTER UPDATE ON public.documents REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_documents()
+CREATE TRIGGER documents_creation_events AFTER INSERT ON public.documents REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_documents()
+CREATE TRIGGER entries_follow AFTER INSERT ON public.entries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_entries()
 CREATE TRIGGER entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()
 CREATE TRIGGER events_notify AFTER INSERT ON public.events FOR EACH STATEMENT EXECUTE FUNCTION notify_events()
@@ -843,7 +841,7 @@ CREATE TRIGGER jobs_failure_notices AFTER UPDATE OF status ON public.jobs FOR EA
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
 CREATE TRIGGER lane_steps_creation_events AFTER INSERT ON public.lane_steps FOR EACH ROW EXECUTE FUNCTION tell_step()
-CREATE TRIGGER model_calls_change_events AFTER UPDATE OF status ON public.model_calls FOR EACH ROW WHEN (((old.status = 'sent'::text) AND (new.status <> 'sent'::text))) EXECUTE FUNCTION tell_call_end()
+CREATE TRIGGER model_calls_change_events AFTER UPDATE ON public.model_calls REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_call_ends()
 CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER sessions_change_events AFTER UPDATE OF status, gates ON public.sessions FOR EACH ROW WHEN (((old.status <> new.status) OR (old.gates <> new.gates))) EXECUTE FUNCTION tell_session_change()
 CREATE TRIGGER sessions_creation_events AFTER INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION tell_session_change()
@@ -930,15 +928,22 @@ CREATE OR REPLACE FUNCTION public.app_now()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('dialectic.now'::text, true), ''::text))::timestamp with time zone, statement_timestamp())
-CREATE OR REPLACE FUNCTION public.book_entry()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION public.book(of_tenant uuid, postings bigint[], account_ids uuid[], amounts bigint[])
+ RETURNS void
  LANGUAGE plpgsql
 AS $function$
 begin
-  update accounts a set balance = a.balance + new.amount, entry_count = a.entry_count + 1
-  where a.tenant_id = new.tenant_id and a.id = new.account_id
-  returning a.entry_count, a.balance into new.seq, new.balance;
-  return new;
+  with locked as (
+    select a.id, a.currency, a.balance, a.entry_count from accounts a
+    where a.tenant_id = of_tenant and a.id = any (account_ids)
+    order by a.kind desc, a.owner, a.currency = 'token' for update)
+  insert into entries (tenant_id, posting_id, account_id, currency, amount, seq, balance)
+  select of_tenant, g.posting_id, a.id, a.currency, g.amount,
+    a.entry_count + row_number() over so_far, a.balance + sum(g.amount) over so_far
+  from unnest(postings, account_ids, amounts) with ordinality
+    as g (posting_id, account_id, amount, place)
+  join locked a on a.id = g.account_id
+  window so_far as (partition by a.id order by g.place) order by g.place;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.budgets_of(of_tenant uuid, of_session uuid)
@@ -1000,42 +1005,49 @@ begin
   end loop;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.charge(hold holds, of_posting bigint, cost_usd bigint, cost_tokens bigint)
+CREATE OR REPLACE FUNCTION public.charge(of_tenant uuid, closed holds[], made bigint[], costs_usd bigint[], costs_tokens bigint[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  posting_ids bigint[];
+  account_ids uuid[];
+  amounts bigint[];
 begin
-  insert into entries (tenant_id, posting_id, account_id, currency, amount)
-  select hold.tenant_id, of_posting, side.account_id, c.currency, side.amount
-  from (
-    select a.id, a.currency, k.cost,
-      case when a.unlimited then k.cost else least(k.cost, a.balance - a.held) end as paid
-    from (values (hold.usd_account_id, cost_usd), (hold.token_account_id, cost_tokens))
-      as k (payer_id, cost)
-    join accounts a on a.tenant_id = hold.tenant_id and a.id = k.payer_id
-    where k.cost <> 0
-  ) as c
-  cross join lateral (values (1, c.id, -c.paid),
-    (2, open_account(hold.tenant_id, 'provider', hold.provider, c.currency, true), c.cost),
-    (3, case when c.paid < c.cost then
-      open_account(hold.tenant_id, 'platform', '', c.currency, true) end, c.paid - c.cost)
+  with due as (
+    select h.ordinality as nth, made[h.ordinality] as posting_id, h.provider, k.*
+    from unnest(closed) with ordinality as h
+    cross join lateral (values ('USD', h.usd_account_id, h.usd, costs_usd[h.ordinality]),
+      ('token', h.token_account_id, h.tokens, costs_tokens[h.ordinality])
+    ) as k (currency, payer_id, held, cost)
+  ), levels as (
+    select d.*, case when not a.unlimited then a.balance - a.held
+        - sum(d.held) over (partition by d.payer_id)
+        + sum(d.held - d.cost) over (partition by d.payer_id order by d.nth) end as level
+    from due d join lateral (select p.* from accounts p
+      where p.tenant_id = of_tenant and p.id = d.payer_id limit 1) as a on true
+  ), shares as (
+    select l.*, coalesce(least(0, min(l.level) over before)
+        - least(0, min(l.level) over (partition by l.payer_id order by l.nth)), 0)::bigint as borne
+    from levels l window before as (partition by l.payer_id order by l.nth
+      rows between unbounded preceding and 1 preceding)
+  ), providers as (
+    select p.provider, p.currency,
+      open_account(of_tenant, 'provider', p.provider, p.currency, true) as id
+    from (select d.provider, d.currency from due d where d.cost <> 0
+      group by d.provider, d.currency order by d.provider, d.currency = 'token') as p
+  )
+  select array_agg(s.posting_id order by s.nth, s.currency = 'token', side.place),
+    array_agg(side.account_id order by s.nth, s.currency = 'token', side.place),
+    array_agg(side.amount order by s.nth, s.currency = 'token', side.place)
+  into posting_ids, account_ids, amounts
+  from shares s join providers p on p.provider = s.provider and p.currency = s.currency
+  cross join lateral (values (1, s.payer_id, s.borne - s.cost), (2, p.id, s.cost),
+    (3, case when s.borne > 0 then
+      open_account(of_tenant, 'platform', '', s.currency, true) end, -s.borne)
   ) as side (place, account_id, amount)
-  where side.amount <> 0 order by c.currency = 'token', side.place;
-end
-$function$
-CREATE OR REPLACE FUNCTION public.check_balanced()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (select from entries e
-    where e.tenant_id = new.tenant_id and e.posting_id = new.posting_id
-    group by e.currency having sum(e.amount) <> 0)
-  then
-    raise exception 'the entries of posting % do not sum to zero', new.posting_id
-      using errcode = 'DX000', hint = 'ledger_unbalanced';
-  end if;
-  return null;
+  where side.amount <> 0;
+  perform book(of_tenant, posting_ids, account_ids, amounts);
 end
 $function$
 CREATE OR REPLACE FUNCTION public.children_by_step(of_tenant uuid, of_parent uuid)
@@ -1188,7 +1200,7 @@ begin
   if hold.status = 'held' then
     update holds h set status = to_status, settled_at = app_now()
     where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
-    perform release_hold(hold, 0, 0);
+    perform release_holds(of_tenant, array[hold], array[0], array[0]);
     return true;
   end if;
   if hold.status = 'posted' and to_status = 'void' then
@@ -1443,6 +1455,44 @@ begin
     for update skip locked);
 end
 $function$
+CREATE OR REPLACE FUNCTION public.follow_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  uneven bigint;
+  owners bigint;
+  followed bigint;
+begin
+  select e.posting_id into uneven from new_rows e
+  group by e.tenant_id, e.posting_id, e.currency having sum(e.amount) <> 0 limit 1;
+  if found then
+    raise exception 'the entries of posting % do not sum to zero', uneven
+      using errcode = 'DX000', hint = 'ledger_unbalanced';
+  end if;
+  with moved as (
+    select c.tenant_id, c.account_id, count(*) as entries, sum(c.amount) as amount,
+      min(c.seq - c.nth) as least_seq, max(c.seq - c.nth) as greatest_seq,
+      min(c.balance - c.so_far) as least_balance, max(c.balance - c.so_far) as greatest_balance
+    from (
+      select e.*, row_number() over w as nth, sum(e.amount) over w as so_far from new_rows e
+      window w as (partition by e.tenant_id, e.account_id order by e.seq)) as c
+    group by c.tenant_id, c.account_id
+  ), follow as (
+    update accounts a set balance = a.balance + m.amount, entry_count = a.entry_count + m.entries
+    from moved m where a.tenant_id = m.tenant_id and a.id = m.account_id
+      and a.entry_count = m.least_seq and a.entry_count = m.greatest_seq
+      and a.balance = m.least_balance and a.balance = m.greatest_balance
+    returning 1
+  )
+  select (select count(*) from moved), (select count(*) from follow) into owners, followed;
+  if followed <> owners then
+    raise exception 'entries do not follow those of their account'
+      using errcode = 'DX000', hint = 'ledger_unbalanced';
+  end if;
+  return null;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.grant_funds(of_tenant uuid, of_key text, of_project uuid, of_currency text, amount bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1693,17 +1743,26 @@ begin
   outcome := 'held';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.hold_lease(of_job uuid, token uuid)
+CREATE OR REPLACE FUNCTION public.hold_leases(ids uuid[], tokens uuid[])
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  lost uuid;
 begin
-  perform set_config('dialectic.quiet', 'on', true) from jobs j
-  where j.tenant_id = current_tenant() and j.id = of_job and j.lease_token = token
-    and j.status = 'processing' for update;
-  if not found then
-    perform refuse_lease(of_job);
+  perform set_config('dialectic.quiet', 'on', true);
+  with held as (
+    select j.id from jobs j
+    where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+      and j.status = 'processing'
+    order by j.seq desc for update)
+  select l.id into lost from unnest(ids) as l (id)
+  where l.id not in (select h.id from held h) limit 1;
+  if found then
+    perform refuse_lease(lost);
   end if;
 end
 $function$
@@ -1840,7 +1899,7 @@ AS $function$
 declare
   hold holds;
 begin
-  perform lock_payers_of(of_tenant, of_call, of_purpose);
+  perform lock_payers_of(of_tenant, array[of_call], array[of_purpose]);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if not found then
@@ -1879,7 +1938,7 @@ begin
   end loop;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.lock_payers_of(of_tenant uuid, of_call uuid, of_purpose text)
+CREATE OR REPLACE FUNCTION public.lock_payers_of(of_tenant uuid, calls uuid[], purposes text[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
@@ -1887,8 +1946,8 @@ begin
   perform 1 from accounts a
   where a.tenant_id = of_tenant and a.id = any (array(
     select unnest(array[h.usd_account_id, h.token_account_id]) from holds h
-    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose))
-  order by a.currency = 'token' for update;
+    where h.tenant_id = of_tenant and h.call_id = any (calls) and h.purpose = any (purposes)))
+  order by a.currency = 'token', a.kind, a.owner for update;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
@@ -1981,11 +2040,9 @@ declare
 begin
   insert into postings (tenant_id, key, kind, content, details)
   values (of_tenant, of_key, of_kind, of_content, about) returning id into made;
-  insert into entries (tenant_id, posting_id, account_id, currency, amount)
-  values (of_tenant, made, wallet, of_currency, amount);
-  insert into entries (tenant_id, posting_id, account_id, currency, amount)
-  values (of_tenant, made, open_account(of_tenant, 'platform', '', of_currency, true), of_currency,
-    -amount);
+  perform book(of_tenant, array[made, made],
+    array[wallet, open_account(of_tenant, 'platform', '', of_currency, true)],
+    array[amount, -amount]);
   return made;
 end
 $function$
@@ -2078,37 +2135,80 @@ end
 $procedure$
 CREATE OR REPLACE FUNCTION public.post_call(of_tenant uuid, of_call uuid, of_purpose text, cost_usd bigint, cost_tokens bigint, is_estimated boolean, about jsonb)
  RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  select (post_calls(of_tenant, array[of_call], array[of_purpose], array[cost_usd],
+    array[cost_tokens], array[is_estimated], array[about]))[1]
+$function$
+CREATE OR REPLACE FUNCTION public.post_calls(of_tenant uuid, calls uuid[], purposes text[], costs_usd bigint[], costs_tokens bigint[], estimates boolean[], abouts jsonb[])
+ RETURNS bigint[]
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  hold holds;
-  of_key text := of_call || '/' || of_purpose;
-  of_content text := concat_ws('/', cost_usd, cost_tokens, is_estimated);
-  made bigint;
+  places bigint[];
+  closed holds[];
+  due_usd bigint[];
+  due_tokens bigint[];
+  made bigint[];
+  posted bigint[] := array_fill(null::bigint, array[cardinality(calls)]);
 begin
-  perform lock_payers_of(of_tenant, of_call, of_purpose);
-  update holds h set status = 'posted', settled_at = app_now()
-  where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose
-    and h.status = 'held'
-  returning h.* into hold;
-  if not found then
-    hold := lock_hold(of_tenant, of_call, of_purpose);
-    if hold.status = 'posted' then
-      return replayed_posting(of_tenant, of_key, of_content);
-    end if;
+  perform lock_payers_of(of_tenant, calls, purposes);
+  with asked as (
+    select distinct on (a.call_id, a.purpose) a.* from unnest(calls, purposes) with ordinality
+      as a (call_id, purpose, place)
+    order by a.call_id, a.purpose, a.place
+  ), ended as (
+    update holds h set status = 'posted', settled_at = app_now() from asked a
+    where h.tenant_id = of_tenant and h.call_id = any (calls) and h.status = 'held'
+      and h.call_id = a.call_id and h.purpose = a.purpose
+    returning a.place, h as hold)
+  select array_agg(e.place order by e.place), array_agg(e.hold order by e.place),
+    array_agg(costs_usd[e.place] order by e.place), array_agg(costs_tokens[e.place] order by e.place)
+  into places, closed, due_usd, due_tokens from ended e;
+  if closed is not null then
+    perform release_holds(of_tenant, closed, due_usd, due_tokens);
+    with posting as (
+      insert into postings (tenant_id, key, kind, content, session_id, call_id, estimated, details)
+      select of_tenant, h.call_id || '/' || h.purpose, 'call',
+        posting_content(due_usd[h.ordinality], due_tokens[h.ordinality],
+          estimates[places[h.ordinality]]),
+        h.session_id, h.call_id, estimates[places[h.ordinality]], abouts[places[h.ordinality]]
+      from unnest(closed) with ordinality as h order by h.ordinality
+      returning id)
+    select array_agg(p.id order by p.id) into made from posting p;
+    perform charge(of_tenant, closed, made, due_usd, due_tokens);
+  end if;
+  for nth in 1 .. cardinality(calls) loop
+    posted[nth] := coalesce(made[array_position(places, nth::bigint)],
+      posted_before(of_tenant, calls[nth], purposes[nth],
+        posting_content(costs_usd[nth], costs_tokens[nth], estimates[nth])));
+  end loop;
+  return posted;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.posted_before(of_tenant uuid, of_call uuid, of_purpose text, of_content text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+begin
+  if hold.status <> 'posted' then
     raise exception 'the hold of call % is %', of_call, hold.status
       using errcode = 'DX000', hint = 'hold_closed';
   end if;
-  perform release_hold(hold, cost_usd, cost_tokens);
-  insert into postings (tenant_id, key, kind, content, session_id, call_id, estimated, details)
-  values (of_tenant, of_key, 'call', of_content, hold.session_id, of_call, is_estimated, about)
-  returning id into made;
-  perform charge(hold, made, cost_usd, cost_tokens);
-  return made;
+  return replayed_posting(of_tenant, of_call || '/' || of_purpose, of_content);
 end
 $function$
+CREATE OR REPLACE FUNCTION public.posting_content(usd bigint, tokens bigint, is_estimated boolean)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$ select concat_ws('/', usd, tokens, is_estimated) $function$
 CREATE OR REPLACE FUNCTION public.refund_call(of_tenant uuid, of_key text, of_posting bigint, back_usd bigint, back_tokens bigint, about jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2156,11 +2256,9 @@ begin
       raise exception 'more than was paid cannot be given back'
         using errcode = 'DX000', hint = 'refund_too_large';
     end if;
-    insert into entries (tenant_id, posting_id, account_id, currency, amount)
-    values (of_tenant, made, side.payer, side.currency, side.amount);
-    insert into entries (tenant_id, posting_id, account_id, currency, amount)
-    values (of_tenant, made, open_account(of_tenant, 'provider', charged.provider, side.currency,
-      true), side.currency, -side.amount);
+    perform book(of_tenant, array[made, made], array[side.payer,
+      open_account(of_tenant, 'provider', charged.provider, side.currency, true)],
+      array[side.amount, -side.amount]);
   end loop;
   perform add_to_budgets(of_tenant, charged.session_id, 0, 0, -back_usd, -back_tokens);
   return made;
@@ -2219,17 +2317,31 @@ begin
     using errcode = 'DX000', hint = 'job_transition_refused';
 end
 $function$
-CREATE OR REPLACE FUNCTION public.release_hold(hold holds, cost_usd bigint, cost_tokens bigint)
+CREATE OR REPLACE FUNCTION public.release_holds(of_tenant uuid, released holds[], costs_usd bigint[], costs_tokens bigint[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  home record;
 begin
-  update accounts a
-  set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
-  where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
-  if lock_budgets(hold.tenant_id, hold.session_id) then
-    perform add_to_budgets(hold.tenant_id, hold.session_id, -hold.usd, -hold.tokens, cost_usd,
-      cost_tokens);
+  update accounts a set held = a.held - r.amount
+  from (
+    select k.payer_id, sum(k.amount) as amount from unnest(released) as h
+    cross join lateral (values (h.usd_account_id, h.usd), (h.token_account_id, h.tokens))
+      as k (payer_id, amount)
+    group by k.payer_id) as r
+  where a.tenant_id = of_tenant and a.id = r.payer_id;
+  if exists (select from budgets b where b.tenant_id = of_tenant) then
+    for home in
+      select h.session_id, sum(h.usd)::bigint as usd, sum(h.tokens)::bigint as tokens,
+        sum(costs_usd[h.ordinality])::bigint as cost_usd,
+        sum(costs_tokens[h.ordinality])::bigint as cost_tokens
+      from unnest(released) with ordinality as h group by h.session_id order by h.session_id
+    loop
+      perform lock_budgets(of_tenant, home.session_id);
+      perform add_to_budgets(of_tenant, home.session_id, -home.usd, -home.tokens, home.cost_usd,
+        home.cost_tokens);
+    end loop;
   end if;
 end
 $function$
@@ -2535,50 +2647,68 @@ begin
   return taken;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.tell_call_end()
+CREATE OR REPLACE FUNCTION public.tell_call_ends()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select new.tenant_id, 'session/' || new.session_id, 'call-ended',
-    j.about || jsonb_build_object('callId', new.id,
-      'model', new.model, 'purpose', new.purpose, 'outcome', new.status,
-      'inputTokens', coalesce(new.input_tokens, 0), 'outputTokens', coalesce(new.output_tokens, 0),
-      'costMicros', new.cost_micros)
-  from describe_jobs(new.tenant_id, new.job_id) as j (about);
+  select n.tenant_id, 'session/' || n.session_id, 'call-ended',
+    j.about || jsonb_build_object('callId', n.id,
+      'model', n.model, 'purpose', n.purpose, 'outcome', n.status,
+      'inputTokens', coalesce(n.input_tokens, 0), 'outputTokens', coalesce(n.output_tokens, 0),
+      'costMicros', n.cost_micros)
+  from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+  cross join lateral describe_jobs(n.tenant_id, n.job_id) as j (about)
+  where o.status = 'sent' and n.status <> 'sent'
+  order by n.id;
   return null;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.tell_contribution()
+CREATE OR REPLACE FUNCTION public.tell_contributions()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   insert into events (tenant_id, topic, kind, payload)
-  select new.tenant_id, 'session/' || new.session_id, 'contribution-received',
-    j.about || jsonb_build_object('contributionId', new.id, 'ordinal', new.ordinal,
-      'finishReason', new.finish_reason)
-  from describe_jobs(new.tenant_id, new.job_id) as j (about);
+  select n.tenant_id, 'session/' || n.session_id, 'contribution-received',
+    j.about || jsonb_build_object('contributionId', n.id, 'ordinal', n.ordinal,
+      'finishReason', n.finish_reason)
+  from new_rows n cross join lateral describe_jobs(n.tenant_id, n.job_id) as j (about)
+  order by n.id;
   return null;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.tell_document()
+CREATE OR REPLACE FUNCTION public.tell_documents()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
+declare
+  rendered uuid[];
 begin
+  if tg_op = 'UPDATE' then
+    rendered := array(select n.id from new_rows n
+      join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
+      where n.markdown_hash is not null and o.markdown_hash is distinct from n.markdown_hash);
+  end if;
   insert into events (tenant_id, topic, kind, payload)
-  select new.tenant_id, 'session/' || new.session_id, k.kind,
-    jsonb_build_object('documentId', new.id, 'documentKind', new.kind,
-      'documentKey', new.document_key, 'version', new.version, 'stage', new.stage_key,
-      'iteration', new.iteration, 'step', new.step_key, 'laneId', new.lane_id, 'jobId', new.job_id,
+  select n.tenant_id, 'session/' || n.session_id, k.kind,
+    jsonb_build_object('documentId', n.id, 'documentKind', n.kind,
+      'documentKey', n.document_key, 'version', n.version, 'stage', n.stage_key,
+      'iteration', n.iteration, 'step', n.step_key, 'laneId', n.lane_id, 'jobId', n.job_id,
       'lane', l.ordinal, 'model', l.model)
-  from unnest(case
+  from new_rows n
+  cross join unnest(case
+    when tg_op = 'UPDATE' and n.id <> all (rendered) then '{}'
     when tg_op = 'UPDATE' then array['document-rendered']
-    when new.markdown_hash is null or new.kind = 'seed_prompt' then array['document-created']
-    else array['document-created', 'document-rendered'] end) as k (kind)
-  left join lanes l on l.tenant_id = new.tenant_id and l.id = new.lane_id;
+    when n.markdown_hash is null or n.kind = 'seed_prompt' then array['document-created']
+    else array['document-created', 'document-rendered'] end) with ordinality as k (kind, place)
+  left join lateral (select a.ordinal, a.model from lanes a
+    where a.tenant_id = n.tenant_id and a.id = n.lane_id limit 1) as l on true
+  order by n.id, k.place;
   return null;
 end
 $function$

@@ -35,9 +35,9 @@ describeOnBoth('a call', (kind) => {
       expect.stringMatching(/^begin;.*require-lease.*begin-call.*note-request.*commit$/s),
     ]);
     for (const piece of having('save-piece')) expect(piece).toMatch(/^begin;.*commit$/s);
-    expect(having('execute "batch_post-call"')).toEqual([
+    expect(having('execute "batch_post-calls"')).toEqual([
       expect.stringMatching(
-        /^begin;.*hold-lease.*save-document.*post-call.*complete-job.*commit$/s,
+        /^begin;.*hold-leases.*save-documents.*post-calls.*complete-jobs.*commit$/s,
       ),
     ]);
   });

@@ -21,6 +21,8 @@ const ALLOWED: Record<string, string> = {
   'accounts.currency': 'USD',
   'postings.kind': 'grant',
   'entries.amount': '0', // whatever else a posting has must sum to zero
+  'entries.seq': '1', // the first of its account
+  'entries.balance': '0',
   'budgets.scope': 'tenant',
   'budgets.currency': 'USD',
   'source_uses.kind': 'section',

@@ -83,15 +83,26 @@ describeOnBoth('the ledger', (kind) => {
       database.transaction({ as: 'owner' }, work);
     const richer = asOwner((tx) => tx.query('update accounts set balance = balance + 1'));
     await expect(richer).rejects.toMatchObject({ code: 'ledger_append_only' });
-    const onesided = asOwner((tx) =>
-      tx.query(
-        `insert into entries (tenant_id, posting_id, account_id, currency, amount)
-         select p.tenant_id, p.id, a.id, 'USD', 5 from postings p, accounts a
-         where a.tenant_id = p.tenant_id and a.kind = 'user' and a.currency = 'USD'`,
-      ),
-    );
-    await expect(onesided).rejects.toMatchObject({ code: 'ledger_unbalanced' });
+    const enter = (kinds: readonly string[], { off = 0, skip = 0 }) =>
+      asOwner((tx) =>
+        tx.query(
+          `insert into entries (tenant_id, posting_id, account_id, currency, amount, seq, balance)
+           select p.tenant_id, p.id, a.id, 'USD', k.amount, a.entry_count + 1 + $3,
+             a.balance + k.amount + $4
+           from postings p join accounts a on a.tenant_id = p.tenant_id and a.currency = 'USD'
+           join (values ('user', 5), ('platform', -5)) as k (kind, amount) on k.kind = a.kind
+           where p.tenant_id = $1 and a.kind = any ($2)`,
+          [ledger.tenantId, kinds, skip, off],
+        ),
+      );
+    const wrong = { code: 'ledger_unbalanced' };
+    const both = ['user', 'platform'];
+    await expect(enter(['user'], {})).rejects.toMatchObject(wrong);
+    await expect(enter(both, { off: 1 })).rejects.toMatchObject(wrong);
+    await expect(enter(both, { skip: 1 })).rejects.toMatchObject(wrong);
     expect((await ledger.wallet()).balance).toBe(100);
+    await enter(both, {});
+    expect((await ledger.wallet()).balance).toBe(105);
   });
 
   test('gives the first result again, and refuses other content under the same key', async () => {

@@ -15,7 +15,7 @@ begin
 end
 $$;
 
--- Ends jobs in the transaction that saves what they made, which holds their leases (hold_lease). A child
+-- Ends jobs in the transaction that saves what they made, which holds their leases (hold_leases). A child
 -- that could not even start may have failed one of them already; then that stands.
 create or replace function complete_held_jobs(ids uuid[], tokens uuid[])
   returns void language plpgsql

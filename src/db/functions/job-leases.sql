@@ -1,17 +1,25 @@
 -- Leases: extending them, and taking jobs over from workers that are gone.
 
--- Locks the row of a job that this transaction settles: a worker that completes one of its children, or
--- a cancellation, is ordered wholly before or wholly after. It raises where the lease is gone, since
+-- Locks the rows of jobs that this transaction settles: a worker that completes one of their children, or
+-- a cancellation, is ordered wholly before or wholly after. It raises where a lease is gone, since
 -- the statements behind it are sent with it and with the commit. Not by bitmaps: the planner would read
--- all running jobs, and dead entries of jobs_running, beside the one that the key finds.
-create or replace function hold_lease(of_job uuid, token uuid) returns void language plpgsql
-  set enable_bitmapscan = off as $$
+-- all running jobs, and dead entries of jobs_running, beside those that the key finds.
+create or replace function hold_leases(ids uuid[], tokens uuid[]) returns void language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  lost uuid;
 begin
-  perform set_config('dialectic.quiet', 'on', true) from jobs j
-  where j.tenant_id = current_tenant() and j.id = of_job and j.lease_token = token
-    and j.status = 'processing' for update;
-  if not found then
-    perform refuse_lease(of_job);
+  perform set_config('dialectic.quiet', 'on', true);
+  with held as (
+    select j.id from jobs j
+    where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+      and j.status = 'processing'
+    order by j.seq desc for update)
+  select l.id into lost from unnest(ids) as l (id)
+  where l.id not in (select h.id from held h) limit 1;
+  if found then
+    perform refuse_lease(lost);
   end if;
 end
 $$;

@@ -146,16 +146,16 @@ begin
 end
 $$;
 
--- Locks the payers of a hold; every change of a hold needs these locks. They are found by their key,
+-- Locks the payers of holds; every change of a hold needs these locks. They are found by their key,
 -- since a hold keeps its payers.
-create or replace function lock_payers_of(of_tenant uuid, of_call uuid, of_purpose text)
+create or replace function lock_payers_of(of_tenant uuid, calls uuid[], purposes text[])
   returns void language plpgsql as $$
 begin
   perform 1 from accounts a
   where a.tenant_id = of_tenant and a.id = any (array(
     select unnest(array[h.usd_account_id, h.token_account_id]) from holds h
-    where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose))
-  order by a.currency = 'token' for update;
+    where h.tenant_id = of_tenant and h.call_id = any (calls) and h.purpose = any (purposes)))
+  order by a.currency = 'token', a.kind, a.owner for update;
 end
 $$;
 
@@ -166,7 +166,7 @@ create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose te
 declare
   hold holds;
 begin
-  perform lock_payers_of(of_tenant, of_call, of_purpose);
+  perform lock_payers_of(of_tenant, array[of_call], array[of_purpose]);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
   if not found then
@@ -176,16 +176,31 @@ begin
 end
 $$;
 
--- Lowers what the payers of a hold have set aside, and what its budgets have, by what it cost.
-create or replace function release_hold(hold holds, cost_usd bigint, cost_tokens bigint)
-  returns void language plpgsql as $$
+-- Lowers what the payers of holds have set aside, and what their budgets have, by what they cost.
+create or replace function release_holds(
+  of_tenant uuid, released holds[], costs_usd bigint[], costs_tokens bigint[]
+) returns void language plpgsql as $$
+declare
+  home record;
 begin
-  update accounts a
-  set held = a.held - case a.id when hold.usd_account_id then hold.usd else hold.tokens end
-  where a.tenant_id = hold.tenant_id and a.id in (hold.usd_account_id, hold.token_account_id);
-  if lock_budgets(hold.tenant_id, hold.session_id) then
-    perform add_to_budgets(hold.tenant_id, hold.session_id, -hold.usd, -hold.tokens, cost_usd,
-      cost_tokens);
+  update accounts a set held = a.held - r.amount
+  from (
+    select k.payer_id, sum(k.amount) as amount from unnest(released) as h
+    cross join lateral (values (h.usd_account_id, h.usd), (h.token_account_id, h.tokens))
+      as k (payer_id, amount)
+    group by k.payer_id) as r
+  where a.tenant_id = of_tenant and a.id = r.payer_id;
+  if exists (select from budgets b where b.tenant_id = of_tenant) then
+    for home in
+      select h.session_id, sum(h.usd)::bigint as usd, sum(h.tokens)::bigint as tokens,
+        sum(costs_usd[h.ordinality])::bigint as cost_usd,
+        sum(costs_tokens[h.ordinality])::bigint as cost_tokens
+      from unnest(released) with ordinality as h group by h.session_id order by h.session_id
+    loop
+      perform lock_budgets(of_tenant, home.session_id);
+      perform add_to_budgets(of_tenant, home.session_id, -home.usd, -home.tokens, home.cost_usd,
+        home.cost_tokens);
+    end loop;
   end if;
 end
 $$;
@@ -201,7 +216,7 @@ begin
   if hold.status = 'held' then
     update holds h set status = to_status, settled_at = app_now()
     where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
-    perform release_hold(hold, 0, 0);
+    perform release_holds(of_tenant, array[hold], array[0], array[0]);
     return true;
   end if;
   if hold.status = 'posted' and to_status = 'void' then
