@@ -1,4 +1,4 @@
-import type { Transaction } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { readRequests } from '../../src/documents/requests.ts';
 import type { PlannedCall } from './plan.ts';
 

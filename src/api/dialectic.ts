@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
 import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db/notices.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
 import { type ModelCheck, preflightModels } from '../models/preflight.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { requireFolder } from '../documents/owned-folder.ts';
 import { endWaits } from '../jobs/waits.ts';
 import { requireStage } from '../recipe/find-stage.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { Chunk } from './chunk-markdown.ts';
 import type { Embedded } from './embedder.ts';
 import { digestOf, receiveVector, toArray } from './memory.ts';

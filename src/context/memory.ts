@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 
 /** The digest of texts, each apart. */
 export const digestOf = (...parts: readonly string[]): string =>

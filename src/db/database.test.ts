@@ -1,9 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
 import { watchTexts } from '../../test/watch-texts.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
 import { appendEvents, readEvents } from './events.ts';
 import type { Identity } from './tenants.ts';
+import type { Transaction } from './transaction.ts';
 
 describeOnBoth('a transaction', (kind) => {
   let database: Database;

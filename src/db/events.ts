@@ -1,5 +1,6 @@
 import { DialecticError } from '../errors/errors.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
+import type { Transaction } from './transaction.ts';
 
 export const EVENTS_CHANNEL = 'dialectic_events';
 

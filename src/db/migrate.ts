@@ -1,5 +1,5 @@
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
-import type { AnyTransaction, Database } from './database.ts';
+import type { Database } from './database.ts';
 import {
   digestFunctions,
   digestOf,
@@ -9,6 +9,7 @@ import {
   type SchemaFiles,
   type SqlFile,
 } from './schema-files.ts';
+import type { AnyTransaction } from './transaction.ts';
 
 /** Advisory locks are of one database: two processes never migrate the same one at once. */
 const ADVISORY_LOCK = 7_252_401;

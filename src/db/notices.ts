@@ -1,6 +1,6 @@
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
-import type { Transaction } from './database.ts';
+import type { Transaction } from './transaction.ts';
 
 export type NewNotice = {
   readonly severity: 'info' | 'warning' | 'error';

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
-import type { AnyTransaction, Database } from './database.ts';
+import type { Database } from './database.ts';
+import type { AnyTransaction } from './transaction.ts';
 
 /** The tenant of a store that one person uses on one machine. */
 export const LOCAL_TENANT = '00000000-0000-7000-8000-000000000001';

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
+import type { Transaction } from './transaction.ts';
 
 describeOnBoth('transactions of a group', (kind) => {
   let database: Database;

@@ -1,6 +1,7 @@
 import { toDialecticError } from '../errors/errors.ts';
 import { nextTurn } from '../platform/clock.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The last statements of a transaction, all given before one of them is awaited. */
 type Work = (tx: Transaction) => Promise<unknown>;

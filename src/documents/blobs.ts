@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 
 /** The hash under which a text is stored. */

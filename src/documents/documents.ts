@@ -1,4 +1,4 @@
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { settleContribution } from '../planning/anchor.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';

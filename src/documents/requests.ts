@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { hashOf, saveBlobs } from './blobs.ts';
 import { joinParts, type RequestPart, type StoredRequest, splitRequest } from './request-parts.ts';

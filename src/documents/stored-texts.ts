@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 
 /** Several times what the requests of a long debate hold. */
 const MOST_KNOWN = 20_000;

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { MeasuredStep } from './types.ts';
 
 /** Older runs say less about the next one, and reading all of them would take ever longer. */

@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { type HashedParts, hashParts, missesText, saveRequest } from '../documents/requests.ts';
 import { StoredTexts } from '../documents/stored-texts.ts';
 import { DialecticError } from '../errors/errors.ts';

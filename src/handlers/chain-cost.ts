@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { AnswerOrigin } from '../models/types.ts';
 
 /** What the calls of a chain cost in micro-USD: now, and of replayed answers then; null = unknown. */

@@ -1,4 +1,5 @@
-import type { Database, TenantQueries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import type { Job } from '../jobs/types.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import { elapsedMs, every } from '../platform/clock.ts';

@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Job } from '../jobs/types.ts';
 import { parseModelId } from '../models/model-id.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { JobStatus } from '../jobs/transitions.ts';
 import { type Job, type JobRow, toJob } from '../jobs/types.ts';

@@ -1,4 +1,5 @@
-import type { Database, TenantQueries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
 import { freezeDeep, onceFor } from '../text/memo.ts';
 

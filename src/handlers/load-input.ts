@@ -1,4 +1,5 @@
-import type { Database, TenantQueries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { isShownRendered, showSections } from '../generation/document-text.ts';

@@ -1,4 +1,5 @@
-import type { Database, TenantQueries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { readNextVersion } from '../documents/documents.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Database, TenantQueries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { readSources } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { ExecutePayload } from '../generation/chain.ts';

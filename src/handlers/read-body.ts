@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { readBlob, saveBlob } from '../documents/blobs.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { Process, Stage, Step } from '../recipe/types.ts';

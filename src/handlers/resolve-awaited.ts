@@ -1,4 +1,4 @@
-import type { TenantQueries } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import type { ExecutePayload } from '../generation/chain.ts';
 import type { PlannedJob } from '../planning/types.ts';
 

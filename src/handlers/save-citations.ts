@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
 import { addNotice } from '../db/notices.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { DocumentAudit } from '../generation/audit-document.ts';
 import type { Rerun } from '../generation/rerun.ts';
 import { type CitationRecord, faultNotice, type RerunRecord } from '../session/citation-record.ts';

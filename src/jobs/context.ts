@@ -1,5 +1,6 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { insertJobs } from './enqueue.ts';
 import { failForGood, toJobError } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { JOB_TYPES, type JobStatus } from './transitions.ts';

@@ -1,4 +1,5 @@
-import type { AnyTransaction, Database } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { AnyTransaction } from '../db/transaction.ts';
 import { DialecticError, messageOf, toDialecticError } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { JobError } from './types.ts';
 
 /** Jobs of a session that rest until a date, with the fault that they rest for, if any. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { chooseLaneByHand } from '../session/converge.ts';
 import { readSession, type SessionView } from '../session/read.ts';
 import { findOwedStage } from '../session/reopen-stage.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { approveStage, iterateSession, lastStage, nextStage } from '../session/advance.ts';
 import { addFeedback } from '../session/feedback.ts';
 import { readSession, type SessionView } from '../session/read.ts';

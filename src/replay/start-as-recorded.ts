@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { type NewRun, startRun } from '../session/start.ts';
 import { chooseEarly } from './choose-as-recorded.ts';
 import type { RecordedRun } from './read-recorded-run.ts';

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
 import { addNotice } from '../db/notices.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { admitSources } from '../sources/project-sources.ts';
 import type { Registered } from '../sources/source-index.ts';
 import { countNoun } from '../text/count-noun.ts';

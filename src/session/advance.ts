@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { type CountingRound, countBallots } from '../planning/count-ballots.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { countNoun } from '../text/count-noun.ts';
 
 /** How much a session has made, counted alike by the screen, lists, the first page and `--json`. */

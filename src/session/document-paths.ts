@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { nameAuthors } from '../documents/authors.ts';
 import { type Author, constructPath, type Relation, type Work } from '../documents/paths.ts';
 import { DialecticError } from '../errors/errors.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { constructPath } from '../documents/paths.ts';
 import { readCopies, readCopyBytes, type SourceCopy } from '../sources/source-copies.ts';
 

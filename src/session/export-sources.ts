@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath } from '../documents/paths.ts';
 import { linkMarkers } from '../sources/footnotes.ts';

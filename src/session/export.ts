@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
 import type { FileContent } from '../documents/owned-folder.ts';

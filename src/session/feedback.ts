@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { promptedStages, readsFeedback, stepsGiven } from '../planning/give-feedback.ts';
 import { newId } from '../platform/ids.ts';

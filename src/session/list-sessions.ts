@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
 import { COUNTS, type Counts } from './counts.ts';

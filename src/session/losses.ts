@@ -1,4 +1,4 @@
-import type { TenantQueries } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { readStanding } from '../jobs/lanes.ts';
 import type { JobError } from '../jobs/types.ts';
 import { excuseLanes, type LostLane } from '../planning/excuse-lanes.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { simplifyName } from '../text/simplify-name.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { readBlob, saveBlob } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';

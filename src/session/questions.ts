@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { Slices } from '../platform/clock.ts';
 import { contractOf } from '../recipe/contract.ts';

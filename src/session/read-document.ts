@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { adviseDocuments, nameOf } from './name-document.ts';
 import type { SessionView } from './read.ts';

@@ -1,4 +1,4 @@
-import type { TenantQueries } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';

@@ -1,4 +1,4 @@
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { enqueueJobs } from '../jobs/enqueue.ts';
 import { reopenStageRun } from '../jobs/lanes.ts';
 import type { SessionView } from './read.ts';

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
 import { settleNotices } from '../db/notices.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { lastStage, lockSession, requireNext } from './advance.ts';

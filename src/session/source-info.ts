@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { readProjectSources } from '../sources/project-sources.ts';
 import type { Citation, Source } from '../sources/source.ts';
 import { type LastCheck, readChecks } from '../sources/source-checks.ts';

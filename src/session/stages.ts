@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { hashOf, saveBlob } from '../documents/blobs.ts';
 import type { ChildJob } from '../jobs/context.ts';
 import { insertJobs, tellWorkers } from '../jobs/enqueue.ts';

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts';
 import { settleNotices } from '../db/notices.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { addGate, cancelSession } from '../jobs/sessions.ts';
 import { lockSession } from './advance.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { Loss } from '../planning/types.ts';
 import { lastStage } from './advance.ts';
 import { type Chosen, tellChoice } from './choice-text.ts';

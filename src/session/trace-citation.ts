@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { sentencesOf } from '../sources/claims.ts';
 import { findPassage, type Passage } from '../sources/find-passage.ts';

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { claimFolder, type FileContent, writeOwned } from '../documents/owned-folder.ts';
 import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';

@@ -1,6 +1,7 @@
-import type { AnyTransaction, Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import type { Finding } from '../db/doctor.ts';
 import { listTables } from '../db/tables.ts';
+import type { AnyTransaction, Transaction } from '../db/transaction.ts';
 import { describeMetrics } from './describe-metrics.ts';
 import { addMeasured, completeMeasured, type Metrics } from './metrics.ts';
 

@@ -1,4 +1,4 @@
-import type { TenantQueries, Transaction } from '../db/database.ts';
+import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs } from '../platform/clock.ts';

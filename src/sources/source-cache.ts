@@ -1,4 +1,4 @@
-import type { TenantQueries } from '../db/database.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import { monitor, type PerformanceMonitor } from '../platform/performance-monitor.ts';
 import { adapter, type SettingsAdapter } from './adapt-settings.ts';
 import { readProjectSources } from './project-sources.ts';

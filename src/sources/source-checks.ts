@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { idOf, ordinalOf } from './source.ts';
 
 const STATES = ['unchanged', 'changed', 'moved', 'gone', 'unchecked'] as const;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { ordinalOf, type SourceDraft } from './source.ts';
 
 /** The bytes that a source was read from, in the form in which processes send them to each other. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import type { BudgetScope, Currency } from './ledger.ts';
 
 /**

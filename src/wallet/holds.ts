@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { codeOf } from '../errors/errors.ts';
 import type { ModelPrice } from '../models/prices.ts';
 import { checkAmount } from './amounts.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { checkAmount } from './amounts.ts';
 
 export type Currency = 'USD' | 'token';

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { TokenUsage } from '../models/types.ts';
 import { toUsd } from './amounts.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { commitEffects } from '../../src/jobs/context.ts';
 import { claimJobs } from '../../src/jobs/queries.ts';
 import { newId } from '../../src/platform/ids.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { AnyTransaction, Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { AnyTransaction } from '../../src/db/transaction.ts';
 import { insertJobs } from '../../src/jobs/enqueue.ts';
 import { createSession } from '../../src/jobs/sessions.ts';
 import type { NewJob } from '../../src/jobs/types.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { saveContribution, saveDocument } from '../../src/documents/documents.ts';
 import { endCall } from '../../src/handlers/end-call.ts';
 import { commitEffects } from '../../src/jobs/context.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyTransaction } from '../../src/db/database.ts';
+import type { AnyTransaction } from '../../src/db/transaction.ts';
 
 type Column = {
   table_name: string;

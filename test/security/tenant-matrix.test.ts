@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import type { AnyTransaction, Database, Scope } from '../../src/db/database.ts';
+import type { Database, Scope } from '../../src/db/database.ts';
 import { authenticate, issueToken } from '../../src/db/tenants.ts';
+import type { AnyTransaction } from '../../src/db/transaction.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { alternateTenants } from './alternate-tenants.ts';
 import { insertRow, insertSampleRows, sampleRow, tenantTables } from './sample-rows.ts';

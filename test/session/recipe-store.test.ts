@@ -18,8 +18,8 @@ describeOnBoth('stored recipes', (kind) => {
       await loadRecipe(tx, await saveRecipe(tx, { ...memo, key: 'other' })),
     ]);
     expect(first).toEqual(memo);
-    expect(second?.key).toBe('other');
-    for (const [at, stage] of first!.stages.entries()) expect(second!.stages[at]).toBe(stage);
+    expect(second.key).toBe('other');
+    for (const [at, stage] of first.stages.entries()) expect(second.stages[at]).toBe(stage);
   });
 
   test('belong to their tenant', async () => {

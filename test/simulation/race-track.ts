@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnyTransaction, Database } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { AnyTransaction } from '../../src/db/transaction.ts';
 import { commitEffects } from '../../src/jobs/context.ts';
 import { createStageRun } from '../../src/jobs/lanes.ts';
 import { claimJobs, completeJobs } from '../../src/jobs/queries.ts';

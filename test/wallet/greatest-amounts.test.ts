@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { GREATEST_AMOUNT } from '../../src/wallet/amounts.ts';
 import { readBalances, readBudgets, readHistory } from '../../src/wallet/balances.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { AnyTransaction, Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { AnyTransaction, Transaction } from '../../src/db/transaction.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { failCall } from '../../src/handlers/end-call.ts';
 import { addGate, cancelSession, removeGate } from '../../src/jobs/sessions.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { holdFunds, postCall, postWithOthers } from '../../src/wallet/holds.ts';
 import { grantFunds, setBudget } from '../../src/wallet/ledger.ts';

@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
