@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { elapsedMs, sleep } from '../platform/clock.ts';
 import { BackgroundWrites } from './background-writes.ts';
 
 /** A process whose jobs a test makes busy, and how often it was looked at. */
@@ -6,9 +7,9 @@ function makeLoad() {
   const state = { isWaiting: false, isCalling: false, looks: 0 };
   const load = {
     isWaiting: () => state.isWaiting,
-    changes: () => {
+    quietForMs: () => {
       state.looks++;
-      return state.isCalling ? state.looks : 0;
+      return state.isCalling ? 0 : Number.POSITIVE_INFINITY;
     },
   };
   return { state, load };
@@ -18,7 +19,7 @@ test('a write waits until every job waits for a model and no call comes or goes'
   const { state, load } = makeLoad();
   const writes = new BackgroundWrites<string>(load);
   writes.start(async () => ['written']);
-  await expect.poll(() => state.looks).toBeGreaterThan(2);
+  await sleep(20);
   expect(writes.take()).toEqual([]);
 
   state.isCalling = true;
@@ -36,6 +37,26 @@ test('jobs that never rest put a write off for a while, not for ever', async () 
   const writes = new BackgroundWrites<string>(load, 0);
   writes.start(async () => ['written']);
   await expect.poll(() => writes.take()).toEqual(['written']);
+});
+
+test('a write gives way to jobs between its steps, for a while at most', async () => {
+  const { state, load } = makeLoad();
+  state.isWaiting = true;
+  const writes = new BackgroundWrites<string>(load);
+  const times: number[] = [];
+  writes.start(async (slices) => {
+    for (const isLeftAlone of [true, false, false]) {
+      times.push(elapsedMs());
+      while (elapsedMs() - times.at(-1)! < 5);
+      state.isWaiting = isLeftAlone;
+      await slices.rest();
+    }
+    return [slices.restedMs > 100 ? 'gave way' : 'went on'];
+  });
+  await expect.poll(() => writes.take()).toEqual(['gave way']);
+  const [first = 0, second = 0, third = 0] = times;
+  expect(third - second).toBeGreaterThan(90);
+  expect(third - second).toBeGreaterThan(second - first);
 });
 
 test('one write is under way at a time, and what it throws is thrown once', async () => {

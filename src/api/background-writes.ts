@@ -1,17 +1,23 @@
-import { elapsedMs, sleep } from '../platform/clock.ts';
+import { elapsedMs, nextTurn, Slices, sleep } from '../platform/clock.ts';
 
 /** So long no call has left or come back: the worker has sent what it can, and models work. */
 const QUIET_MS = 30;
 /** Where jobs never leave the machine alone, as with models that answer at once, it writes then. */
 const LATEST_MS = 5_000;
+/** So long a write under way gives way to jobs, between two slices of it. */
+const LONGEST_REST_MS = 100;
+const LOOK_EVERY_MS = 3;
 
 /** How busy this process is with jobs. */
 export type Load = {
   /** Whether every running job waits for a model. */
   readonly isWaiting: () => boolean;
-  /** Changes with every call that leaves or is answered. */
-  readonly changes: () => number;
+  /** How long ago a call has left, or was answered. */
+  readonly quietForMs: () => number;
 };
+
+/** Writes something, and gives way to jobs between the steps of it. */
+type Write<News> = (slices: Slices) => Promise<readonly News[]>;
 
 /**
  * Writes beside the jobs of a process, one thing at a time, when they leave the machine alone: what a
@@ -36,7 +42,7 @@ export class BackgroundWrites<News> {
   }
 
   /** Writes at the next quiet moment, unless a write waits or is under way already. */
-  start(write: () => Promise<readonly News[]>): void {
+  start(write: Write<News>): void {
     this.#under ??= this.#run(write).finally(() => {
       this.#under = undefined;
     });
@@ -55,24 +61,26 @@ export class BackgroundWrites<News> {
     await this.#under;
   }
 
-  async #run(write: () => Promise<readonly News[]>): Promise<void> {
-    const { signal } = this.#ending;
-    await this.#untilQuiet(signal);
-    if (signal.aborted) return;
+  async #run(write: Write<News>): Promise<void> {
+    await this.#untilQuiet(this.#latestMs);
+    if (this.#ending.signal.aborted) return;
     try {
-      this.#news.push(...(await write()));
+      const slices = new Slices(() => this.#untilQuiet(LONGEST_REST_MS));
+      this.#news.push(...(await write(slices)));
     } catch (thrown) {
       this.#failures.push(thrown);
     }
   }
 
-  async #untilQuiet(signal: AbortSignal): Promise<void> {
-    const { isWaiting, changes } = this.#load;
-    const latest = elapsedMs() + this.#latestMs;
-    let before: number;
-    do {
-      before = changes();
-      await sleep(QUIET_MS, signal);
-    } while (!signal.aborted && elapsedMs() < latest && !(isWaiting() && changes() === before));
+  /** Resolves when jobs leave the machine alone, but after so long at the latest. */
+  async #untilQuiet(mostMs: number): Promise<void> {
+    const { isWaiting, quietForMs } = this.#load;
+    const { signal } = this.#ending;
+    const latest = elapsedMs() + mostMs;
+    await nextTurn();
+    while (!signal.aborted && elapsedMs() < latest) {
+      if (isWaiting() && quietForMs() >= QUIET_MS) return;
+      await sleep(LOOK_EVERY_MS, signal);
+    }
   }
 }

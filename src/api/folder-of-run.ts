@@ -1,6 +1,6 @@
 import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
-import { elapsedMs } from '../platform/clock.ts';
+import { elapsedMs, Slices } from '../platform/clock.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { RunEvent } from './follow-run.ts';
 
@@ -28,7 +28,7 @@ type Updated = Pick<RunResult, 'folder' | 'folderProblem'>;
 
 /** Keeps the folder of a session up to date while a process works on it. */
 export class FolderOfRun {
-  readonly #update: () => Promise<Updated>;
+  readonly #update: (slices?: Slices) => Promise<Updated>;
   /** Whether a stage has ended since. */
   #isStage = false;
   /** Whether a document was rendered since. */
@@ -37,7 +37,7 @@ export class FolderOfRun {
   #noStageBefore = 0;
   #told = '';
 
-  constructor(update: () => Promise<Updated>) {
+  constructor(update: (slices?: Slices) => Promise<Updated>) {
     this.#update = update;
   }
 
@@ -63,15 +63,15 @@ export class FolderOfRun {
    * Writes whatever the session has made since. While the store is away it is put off. What keeps
    * the folder from being written is told once.
    */
-  async writeBehind(): Promise<FolderEvent[]> {
+  async writeBehind(slices = new Slices()): Promise<FolderEvent[]> {
     if (!this.isBehind) return [];
-    const started = elapsedMs();
+    const started = elapsedMs() - slices.restedMs;
     // What comes while it is written is to be written again.
     const [wasStage, wasNews] = [this.#isStage, this.#isNews];
     this.#isStage = false;
     this.#isNews = false;
     try {
-      return this.tell(await this.#update());
+      return this.tell(await this.#update(slices));
     } catch (thrown) {
       this.#isStage ||= wasStage;
       this.#isNews ||= wasNews;
@@ -79,8 +79,9 @@ export class FolderOfRun {
       return [];
     } finally {
       const ended = elapsedMs();
-      this.#notBefore = ended + Math.max(PAUSE_MS, SHARE * (ended - started));
-      this.#noStageBefore = ended + STAGE_SHARE * (ended - started);
+      const tookMs = ended - slices.restedMs - started;
+      this.#notBefore = ended + Math.max(PAUSE_MS, SHARE * tookMs);
+      this.#noStageBefore = ended + STAGE_SHARE * tookMs;
     }
   }
 

@@ -1,4 +1,5 @@
 import type { EndedJob } from '../jobs/worker.ts';
+import type { Slices } from '../platform/clock.ts';
 import { readSession } from '../session/read.ts';
 import { updateFolder } from '../session/write-folder.ts';
 import { BackgroundWrites, type Load } from './background-writes.ts';
@@ -47,7 +48,7 @@ export class FoldersOfAll {
       else if (job.role === 'step') folder.note('document-rendered');
     }
     if ([...this.#folders.values()].some(({ isDue }) => isDue)) {
-      this.#writes.start(() => this.#writeAll(({ isDue }) => isDue));
+      this.#writes.start((slices) => this.#writeAll(({ isDue }) => isDue, slices));
     }
     return this.#writes.take();
   }
@@ -62,11 +63,15 @@ export class FoldersOfAll {
     return [...this.#writes.take(), ...(await this.#writeAll(() => true))];
   }
 
-  async #writeAll(isChosen: (folder: FolderOfRun) => boolean): Promise<FolderNews[]> {
+  async #writeAll(
+    isChosen: (folder: FolderOfRun) => boolean,
+    slices?: Slices,
+  ): Promise<FolderNews[]> {
     const problems: FolderNews[] = [];
     for (const [session, folder] of this.#folders) {
       if (!isChosen(folder)) continue;
-      for (const problem of await folder.writeBehind()) problems.push({ ...problem, session });
+      for (const problem of await folder.writeBehind(slices))
+        problems.push({ ...problem, session });
     }
     return [...this.#written.splice(0), ...problems];
   }
@@ -74,16 +79,16 @@ export class FoldersOfAll {
   #folderOf({ tenantId, sessionId }: EndedJob['job']): FolderOfRun {
     const known = this.#folders.get(sessionId);
     if (known) return known;
-    const folder = new FolderOfRun(() => this.#update(tenantId, sessionId));
+    const folder = new FolderOfRun((slices) => this.#update(tenantId, sessionId, slices));
     this.#folders.set(sessionId, folder);
     return folder;
   }
 
-  async #update(tenantId: string, session: string) {
+  async #update(tenantId: string, session: string, slices?: Slices) {
     const { database } = this.#store;
     const { folder } = await database.asTenant(tenantId, (tx) => readSession(tx, session));
     if (folder === null) return { folder, folderProblem: null };
-    const result = await updateFolder(database, tenantId, session);
+    const result = await updateFolder(database, tenantId, session, slices);
     if (result.folder !== null && result.folderProblem === null) {
       this.#written.push({ kind: 'folder-written', session, folder: result.folder });
     }

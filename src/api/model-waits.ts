@@ -1,18 +1,19 @@
 import type { ModelProvider } from '../models/types.ts';
+import { elapsedMs } from '../platform/clock.ts';
 
 /** Counts the calls that this process waits for. */
 export class ModelWaits {
   #underWay = 0;
-  #changes = 0;
+  #changedAtMs = elapsedMs();
 
   /** How many calls have not been answered yet. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** Grows with every call that leaves and every answer that comes. */
-  get changes(): number {
-    return this.#changes;
+  /** How long ago a call has left, or an answer has come. */
+  get quietForMs(): number {
+    return elapsedMs() - this.#changedAtMs;
   }
 
   /** The same provider, with its calls counted. */
@@ -32,6 +33,6 @@ export class ModelWaits {
 
   #note(by: 1 | -1): void {
     this.#underWay += by;
-    this.#changes++;
+    this.#changedAtMs = elapsedMs();
   }
 }

@@ -2,6 +2,7 @@ import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
 import { type EndedJob, Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
+import type { Slices } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import { EventNudge, readToEnd } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
@@ -68,7 +69,7 @@ export function createWorker(
 /** How busy the process is that a worker is in. */
 export const loadOf = (worker: Worker, waits: ModelWaits): Load => ({
   isWaiting: () => waits.underWay >= worker.running,
-  changes: () => waits.changes,
+  quietForMs: () => waits.quietForMs,
 });
 
 /** Works on a session in this process and yields what happens, until the session rests. */
@@ -88,7 +89,8 @@ export async function* workOnRun(
   const { database, tenantId } = store;
   if (out !== undefined) await takeFolder(database, tenantId, sessionId, out);
   const session = await database.asTenant(tenantId, (tx) => readSession(tx, sessionId));
-  const update = (): Promise<RunResult> => updateFolder(database, tenantId, sessionId);
+  const update = (slices?: Slices): Promise<RunResult> =>
+    updateFolder(database, tenantId, sessionId, slices);
   const folder = new FolderOfRun(update);
   const tracing = traceTo(database, rest.trace);
   const { worker, load, nudge } = createRunWorker(store, sessionId, concurrency, tracing.trace);
@@ -111,7 +113,9 @@ export async function* workOnRun(
       yield event;
       if (session.folder === null) continue;
       folder.note(event.kind);
-      if (event.kind === 'caught-up' && folder.isDue) writes.start(() => folder.writeBehind());
+      if (event.kind === 'caught-up' && folder.isDue) {
+        writes.start((slices) => folder.writeBehind(slices));
+      }
       yield* writes.take();
     }
     isLeft = signal.aborted && !finishCalls;

@@ -80,9 +80,10 @@ export async function writeOwned(
   out: string,
   owner: string,
   files: ReadonlyMap<string, FileContent>,
+  slices = new Slices(),
 ): Promise<boolean> {
   const known = new Set(await readOwned(out, owner));
-  const found = await requireAllFree(out, [...files.keys()], known);
+  const found = await requireAllFree(out, [...files.keys()], known, slices);
   const isThere = (path: string, digest: string): boolean =>
     isWritten(resolve(out, path), digest, found.get(path));
   for (const [path, content] of files) {
@@ -97,7 +98,6 @@ export async function writeOwned(
     [...known].filter((path) => !files.has(path)),
   );
   const made = new Set<string>();
-  const slices = new Slices();
   for (const [path, content] of files) {
     await slices.rest();
     const digest = isLazy(content) ? content.key : hashOf(content);
@@ -123,10 +123,10 @@ async function requireAllFree(
   out: string,
   paths: readonly string[],
   known: ReadonlySet<string>,
+  slices: Slices,
 ): Promise<ReadonlyMap<string, Stats | null>> {
   const noLinks = new Set<string>();
   const found = new Map<string, Stats | null>();
-  const slices = new Slices();
   for (const path of paths) {
     found.set(path, await requireFree(out, path, known, noLinks));
     await slices.rest();

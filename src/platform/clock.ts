@@ -29,13 +29,27 @@ const SLICE_MS = 3;
 
 /** Lets the rest of the process in between the steps of a long loop. */
 export class Slices {
+  readonly #giveWay: () => Promise<void>;
   #since = elapsedMs();
+  #restedMs = 0;
 
-  /** Called after every step; it waits for a turn when the steps have taken long enough. */
+  /** `giveWay` resolves when the loop may go on. */
+  constructor(giveWay: () => Promise<void> = nextTurn) {
+    this.#giveWay = giveWay;
+  }
+
+  /** How long the loop has given way in all. */
+  get restedMs(): number {
+    return this.#restedMs;
+  }
+
+  /** Called after every step; it gives way when the steps have taken long enough. */
   async rest(): Promise<void> {
-    if (elapsedMs() - this.#since < SLICE_MS) return;
-    await nextTurn();
+    const from = elapsedMs();
+    if (from - this.#since < SLICE_MS) return;
+    await this.#giveWay();
     this.#since = elapsedMs();
+    this.#restedMs += this.#since - from;
   }
 }
 

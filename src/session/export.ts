@@ -113,14 +113,15 @@ export async function exportTree(
   tx: Transaction,
   session: SessionView,
   isWritten: IsWritten,
+  slices = new Slices(),
 ): Promise<ExportedTree> {
   const files = new Map<string, FileContent>();
   const others = await readSiblings(tx, session);
-  for (const other of others) await addDebate(tx, other, files, isWritten);
-  const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten);
+  for (const other of others) await addDebate(tx, other, files, isWritten, slices);
+  const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten, slices);
   const missing = await readMissing(tx, session, documents);
   await addProject(tx, session, others, files, { missing, feedback });
-  const questions = await readQuestions(tx, session);
+  const questions = await readQuestions(tx, session, slices);
   const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
   const folder = {
     results: addResults(session, rows, documents, files),
@@ -156,6 +157,7 @@ async function addDebate(
   session: SessionView,
   files: Map<string, FileContent>,
   isWritten: IsWritten,
+  slices: Slices,
 ) {
   const order = session.process.stages.map(({ key }) => key);
   const rows = (await readRows(tx, session)).toSorted(
@@ -163,7 +165,6 @@ async function addDebate(
   );
   const calls = await readCalls(tx, session);
   const callFiles = new CallFiles(files, isWritten);
-  const slices = new Slices();
   const documents: ExportedDocument[] = [];
   const works = new Map<string, Work>();
   const origins = new Map(rows.map((row) => [row.contribution_id, row.lane_id]));

@@ -51,11 +51,14 @@ export function nameAskers({ askedBy }: Question): string[] {
 }
 
 /** All questions of the newest documents, in the order of the process; answered ones included. */
-export async function readQuestions(tx: Transaction, session: SessionView): Promise<Question[]> {
+export async function readQuestions(
+  tx: Transaction,
+  session: SessionView,
+  slices = new Slices(),
+): Promise<Question[]> {
   const { process } = session;
   const rows = await readNewest(tx, session);
   const found = new Map<string, Omit<Question, 'number' | 'answers'>>();
-  const slices = new Slices();
   for (const row of rows) {
     await slices.rest();
     const stage = process.stages.find(({ key }) => key === row.stage);

@@ -5,6 +5,7 @@ import { claimFolder, type FileContent, writeOwned } from '../documents/owned-fo
 import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
+import type { Slices } from '../platform/clock.ts';
 import { lookAt } from '../platform/safe-writes.ts';
 import { exportTree } from './export.ts';
 import { exportCopies } from './export-copies.ts';
@@ -29,6 +30,8 @@ type ReadOptions = ExportOptions & {
   readonly out?: string;
   /** Whether texts are read again that this process has written into that folder. */
   readonly isWhole?: boolean;
+  /** Lets others in between; one that waits for them must not read with the only connection. */
+  readonly slices?: Slices | undefined;
 };
 
 /**
@@ -66,18 +69,20 @@ export function updateFolder(
   database: Database,
   tenantId: string,
   sessionId: string,
+  slices?: Slices,
 ): Promise<RunResult> {
-  return exportAlone(database, tenantId, sessionId, async ({ files, result, projectId }) => {
+  const write: Write = async ({ files, result, projectId }) => {
     const { folder } = result;
     if (folder === null) return result;
     try {
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
-      if (!(await writeOwned(folder, projectId, files))) return null;
+      if (!(await writeOwned(folder, projectId, files, slices))) return null;
     } catch (thrown) {
       return { ...result, folderProblem: messageOf(thrown) };
     }
     return placeDocuments(result, folder);
-  });
+  };
+  return exportAlone(database, tenantId, sessionId, write, { slices });
 }
 
 /** Makes a folder the session's; what others put into it from now on does not stop the run. */
@@ -142,7 +147,7 @@ async function exportAlone(
   const own = before.then(() =>
     exportOnce((isWhole) =>
       database.asTenant(tenantId, (tx) =>
-        readExport(tx, sessionId, { ...options, workers, isWhole }),
+        readExport(tx, sessionId, { ...options, slices: undefined, workers, isWhole }),
       ),
     ),
   );
@@ -160,8 +165,9 @@ async function countWorkersOf(database: Database, sessionId: string): Promise<nu
 async function readExport(
   tx: Transaction,
   sessionId: string,
-  { workers, out, copies = false, isWhole = false }: ReadOptions & { readonly workers: number },
+  options: ReadOptions & { readonly workers: number },
 ): Promise<Exported> {
+  const { workers, out, copies = false, isWhole = false, slices } = options;
   const session = { ...(await readSession(tx, sessionId)), workers };
   const { projectId } = session;
   const folder = out ?? session.folder;
@@ -169,6 +175,7 @@ async function readExport(
     tx,
     session,
     (path, key) => !isWhole && (folder === null || wasWritten(resolve(folder, path), key)),
+    slices,
   );
   const result = await summarise(tx, session, exported);
   if (!copies) return { files, result, projectId };
