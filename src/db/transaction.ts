@@ -51,16 +51,16 @@ export class AnyTransaction {
   /**
    * Runs one statement for all rows that are given under its name before it is sent: behind what was
    * given before the last of them or, with a turn, behind the statements of the turns before it. Its
-   * parameters are arrays, one for each column.
+   * parameters are arrays, one for each column. What it returns is for all of them.
    */
-  async queryForAll(
+  async queryForAll<Row extends QueryResultRow>(
     text: string,
     row: readonly unknown[],
     name: string,
     turn?: Turn,
-  ): Promise<void> {
+  ): Promise<Row[]> {
     this.#refuseIfOver();
-    await this.#sendSoon(this.#waiting.addRow(text, row, name, turn));
+    return this.#sendSoon(this.#waiting.addRow(text, row, name, turn)) as Promise<Row[]>;
   }
 
   #refuseIfOver(): void {

@@ -8,6 +8,8 @@ import type { QueryResultRow } from 'pg';
 const TURNS = [
   'locks',
   'texts',
+  'new calls',
+  'requests',
   'chunks',
   'replacements',
   'documents',

@@ -115,7 +115,7 @@ const INSERT_DOCUMENTS = `insert into documents (tenant_id, id, session_id, kind
     $8::uuid[], $9::text[], $10::int[], $11::uuid[], $12::uuid[], $13::uuid[], $14::jsonb[],
     $15::jsonb[], $16::json[], $17::jsonb[], $18::text[], $19::jsonb[], $20::text[]) as n`;
 
-const replaceDocument = (tx: Transaction, sessionId: string, identity: string): Promise<void> =>
+const replaceDocument = (tx: Transaction, sessionId: string, identity: string): Promise<unknown> =>
   tx.queryForAll(
     `update documents d set superseded = true
      from unnest($1::uuid[], $2::text[]) as n (session_id, identity)

@@ -30,15 +30,15 @@ export async function saveRequest(
   stored: StoredTexts,
 ): Promise<void> {
   const unsent = parts.filter(({ hash }) => stored.mustSend(tx, hash)).map(({ text }) => text);
-  const hashes = parts.map(({ hash }) => hash);
-  const roles = parts.map(({ role }) => role);
+  const noted = JSON.stringify(parts.map(({ role, hash }) => [role, hash]));
   // Given before any of them is awaited, the statements take one round trip.
   await Promise.all([
-    unsent.length > 0 ? saveBlobs(tx, unsent) : tx.query('select keep_texts()', [], 'keep-texts'),
-    tx.query(
-      'select note_request($1, $2, $3, $4)',
-      [callId, chainId, roles, hashes],
-      'note-request',
+    saveBlobs(tx, unsent),
+    tx.queryForAll(
+      'select note_requests($1, $2, $3)',
+      [callId, chainId, noted],
+      'note-requests',
+      'requests',
     ),
   ]);
 }

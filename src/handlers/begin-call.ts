@@ -77,7 +77,10 @@ async function beginWithTexts(database: Database, job: Job, call: NewCall): Prom
   return begun;
 }
 
-/** One round trip. The money comes last: every call of the tenant waits for the lock on its payer. */
+/**
+ * One round trip, and one statement of each kind for all calls that begin at once. The money comes last:
+ * every call of the tenant waits for the lock on its payer.
+ */
 async function begin(
   tx: Transaction,
   job: Job,
@@ -90,17 +93,19 @@ async function begin(
   const key = { callId, purpose: GENERATION };
   // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
   const automatic = purpose === 'repair' || shortened.length > 0;
-  const columns = [tx.tenantId, callId, sessionId, job.id, request.model, purpose];
+  const columns = [callId, sessionId, job.id, request.model, purpose];
   const [, chainCost, , , held] = await Promise.all([
     // A takeover is ordered before this transaction, or sees its row.
     requireLease(tx, job),
     readChainCost(tx, job.chainId),
-    tx.query(
+    tx.queryForAll(
       `insert into model_calls
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+       select current_tenant(), c.* from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[],
+         $5::text[], $6::json[], $7::int[]) as c`,
       [...columns, JSON.stringify(shortened), countedTokens],
-      'begin-call',
+      'begin-calls',
+      'new calls',
     ),
     saveRequest(tx, callId, job.chainId, parts, stored),
     requireFunds(tx, { ...key, ...cost, sessionId, provider, automatic, price }),
@@ -111,7 +116,7 @@ async function begin(
 /** Locks the job's row against a takeover; raises `lease_lost` where one has happened. */
 export async function requireLease(tx: Transaction, job: Job): Promise<void> {
   const lease = [job.id, job.leaseToken];
-  await tx.query('select require_lease($1, $2)', lease, 'require-lease');
+  await tx.queryForAll('select require_leases($1, $2)', lease, 'require-leases', 'locks');
 }
 
 function priceUnknown(model: string): DialecticError {

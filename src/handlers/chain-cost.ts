@@ -16,16 +16,22 @@ export const NO_COST: ChainCost = { ...NO_CALLS, cost: 0 };
 
 /** The cost of a chain's calls so far. */
 export async function readChainCost(tx: Transaction, chainId: string): Promise<ChainCost> {
-  return tx.queryOne<ChainCost>(
-    `select sum(cost_micros)::float8 as cost,
-       case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
-         then sum(recorded_cost_micros)::float8 end as recorded,
-       coalesce(bool_or(origin = 'recording'), false) as "isReplayed"
-     from model_calls where job_id = any ($1::uuid || array(
-       select l.id from jobs l where l.chain_id = $1 and l.chain_id <> l.id))`,
+  const rows = await tx.queryForAll<ChainCost & { readonly chainId: string }>(
+    `select k.chain_id as "chainId", c.cost, c.recorded, c."isReplayed"
+     from unnest($1::uuid[]) as k (chain_id)
+     cross join lateral (
+       select sum(cost_micros)::float8 as cost,
+         case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
+           then sum(recorded_cost_micros)::float8 end as recorded,
+         coalesce(bool_or(origin = 'recording'), false) as "isReplayed"
+       from model_calls where job_id = any (k.chain_id || array(
+         select l.id from jobs l where l.chain_id = k.chain_id and l.chain_id <> l.id))) as c`,
     [chainId],
-    'read-chain-cost',
+    'read-chain-costs',
+    'locks',
   );
+  const { cost, recorded, isReplayed } = rows.find((row) => row.chainId === chainId) ?? NO_CALLS;
+  return { cost, recorded, isReplayed };
 }
 
 /** The cost of a chain with one more call, which cost so much now or in its recorded run. */

@@ -1,3 +1,4 @@
+import { requireRow } from '../db/require-row.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { codeOf } from '../errors/errors.ts';
 import type { ModelPrice } from '../models/prices.ts';
@@ -43,11 +44,14 @@ type HoldOutcome =
   | 'void'
   | 'expired';
 
-export type HoldResult = {
-  readonly outcome: HoldOutcome;
+type Held = {
   /** What was left under the tightest limit before; null where there is none. */
   readonly usdLeft: number | null;
   readonly tokensLeft: number | null;
+};
+
+export type HoldResult = Held & {
+  readonly outcome: HoldOutcome;
   /** The limit that is too low where a person must help: whose, and of what. */
   readonly shortScope: BudgetScope | 'user' | null;
   readonly shortCurrency: Currency | null;
@@ -59,7 +63,7 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
     `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
        short_scope as "shortScope", short_currency as "shortCurrency"
      from hold_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    toArguments(tx, hold),
+    [tx.tenantId, ...toColumns(hold)],
     'hold-funds',
   );
 }
@@ -69,13 +73,18 @@ export async function holdFunds(tx: Transaction, hold: NewHold): Promise<HoldRes
  * limited and the price is unknown, it rolls all of it back, and `readRefusal` tells the outcome.
  */
 export async function requireFunds(tx: Transaction, hold: NewHold): Promise<HoldResult> {
-  return tx.queryOne<HoldResult>(
-    `select outcome, usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft",
-       null::text as "shortScope", null::text as "shortCurrency"
-     from require_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    toArguments(tx, hold),
+  const rows = await tx.queryForAll<Held & { readonly callId: string }>(
+    `select call_id as "callId", usd_left::float8 as "usdLeft", tokens_left::float8 as "tokensLeft"
+     from require_funds($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    toColumns(hold),
     'require-funds',
+    'money',
   );
+  const { usdLeft, tokensLeft } = requireRow(
+    rows.filter(({ callId }) => callId === hold.callId),
+    'require_funds',
+  );
+  return { outcome: 'held', usdLeft, tokensLeft, shortScope: null, shortCurrency: null };
 }
 
 /** The outcome that made `requireFunds` fail; undefined where the error is another one. */
@@ -88,11 +97,10 @@ export function readRefusal(error: unknown): HoldResult | undefined {
 /** The SQLSTATE with which `require_funds` raises. */
 const REFUSED = 'DX001';
 
-function toArguments(tx: Transaction, hold: NewHold): unknown[] {
+function toColumns(hold: NewHold): unknown[] {
   checkAmount(hold.usdMicros, 'USD', 'The most that a call may cost');
   checkAmount(hold.tokens, 'token', 'The most that a call may use');
   return [
-    tx.tenantId,
     hold.callId,
     hold.purpose,
     hold.sessionId,

@@ -25,7 +25,7 @@ export function findQueryCalls(root: URL, file: string): QueryCall[] {
     readFileSync(new URL(path, place), 'utf8'),
   );
   const withImports = [text, ...imported].join('\n');
-  return [...text.matchAll(/\.(?:query|queryOne|immediate)</g)].map((match) => {
+  return [...text.matchAll(/\.(?:query|queryOne|queryForAll|immediate)</g)].map((match) => {
     const start = match.index + match[0].length;
     const end = endOfTypeArgument(text, start);
     const immediate = match[0] === '.immediate<';

@@ -928,6 +928,36 @@ CREATE OR REPLACE FUNCTION public.app_now()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('dialectic.now'::text, true), ''::text))::timestamp with time zone, statement_timestamp())
+CREATE OR REPLACE FUNCTION public.begin_with_last(of_call uuid, of_chain uuid, parts jsonb)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  last_call uuid;
+  begun int;
+begin
+  -- The first link of a chain has the chain's id; the index of links holds the others alone. Sorted
+  -- apart, since a limit makes the planner walk all calls of the tenant from the newest back.
+  with sent as materialized (
+    select c.id from model_calls c
+    where c.tenant_id = current_tenant() and c.id <> of_call and c.purpose <> 'embedding'
+      and c.job_id = any (of_chain || array(select j.id from jobs j
+        where j.tenant_id = current_tenant() and j.chain_id = of_chain and j.chain_id <> j.id)))
+  select id into last_call from sent order by id desc limit 1;
+  if not found then
+    return 0;
+  end if;
+  select count(*) into begun from request_parts(last_call)
+  having bool_and(role is not distinct from parts -> ordinal ->> 0
+    and blob_hash = parts -> ordinal ->> 1);
+  if coalesce(begun, 0) > 0 then
+    update model_calls c set begins_with = last_call
+    where c.tenant_id = current_tenant() and c.id = of_call;
+  end if;
+  return coalesce(begun, 0);
+end
+$function$
 CREATE OR REPLACE FUNCTION public.book(of_tenant uuid, postings bigint[], account_ids uuid[], amounts bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1766,6 +1796,37 @@ begin
   end if;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.hold_unlimited(of_tenant uuid, calls uuid[], purposes text[], of_session uuid, providers text[], worst_usd bigint[], worst_tokens bigint[], in_usd bigint[], in_tokens bigint[], prices jsonb[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  payers record;
+begin
+  payers := lock_payers(of_tenant, (select s.project_id from sessions s
+    where s.tenant_id = of_tenant and s.id = of_session));
+  if not (payers.usd).unlimited or not (payers.tok).unlimited
+    or exists (select from budgets b where b.tenant_id = of_tenant)
+    or exists (select from holds h where h.tenant_id = of_tenant and h.call_id = any (calls))
+  then
+    return false;
+  end if;
+  update accounts a set held = a.held + case a.id
+    when (payers.usd).id then (select sum(u.amount) from unnest(worst_usd) as u (amount))
+    else (select sum(t.amount) from unnest(worst_tokens) as t (amount)) end
+  where a.tenant_id = of_tenant and a.id in ((payers.usd).id, (payers.tok).id);
+  insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
+    input_tokens, price, usd_account_id, token_account_id)
+  select of_tenant, h.call_id, h.purpose, of_session, h.provider, h.usd, h.tokens, h.in_usd,
+    h.in_tokens, h.price, (payers.usd).id, (payers.tok).id
+  from unnest(calls, purposes, providers, worst_usd, worst_tokens, in_usd, in_tokens, prices)
+    as h (call_id, purpose, provider, usd, tokens, in_usd, in_tokens, price);
+  return true;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -2046,36 +2107,23 @@ begin
   return made;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
+CREATE OR REPLACE FUNCTION public.note_requests(calls uuid[], chains uuid[], parts jsonb[])
  RETURNS void
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
-  last_call uuid;
-  begun int := 0;
+  begun int[] := '{}';
 begin
-  -- The first link of a chain has the chain's id; the index of links holds the others alone. Sorted
-  -- apart, since a limit makes the planner walk all calls of the tenant from the newest back.
-  with sent as materialized (
-    select c.id from model_calls c
-    where c.tenant_id = current_tenant() and c.id <> of_call and c.purpose <> 'embedding'
-      and c.job_id = any (of_chain || array(select j.id from jobs j
-        where j.tenant_id = current_tenant() and j.chain_id = of_chain and j.chain_id <> j.id)))
-  select id into last_call from sent order by id desc limit 1;
-  if found then
-    select count(*) into begun from request_parts(last_call)
-    having bool_and(role is not distinct from roles[ordinal + 1]
-      and blob_hash = hashes[ordinal + 1]);
-    begun := coalesce(begun, 0);
-  end if;
-  if begun > 0 then
-    update model_calls c set begins_with = last_call
-    where c.tenant_id = current_tenant() and c.id = of_call;
-  end if;
+  perform keep_texts();
+  for at in 1..cardinality(calls) loop
+    begun := begun || begin_with_last(calls[at], chains[at], parts[at]);
+  end loop;
   insert into call_parts (tenant_id, call_id, ordinal, role, blob_hash)
-  select current_tenant(), of_call, at - 1, roles[at], hashes[at]
-  from generate_series(begun + 1, cardinality(hashes)) as at;
+  select current_tenant(), c.id, p.ordinal - 1, p.part ->> 0, p.part ->> 1
+  from unnest(calls, parts, begun) as c (id, parts, begun)
+  cross join lateral jsonb_array_elements(c.parts) with ordinality as p (part, ordinal)
+  where p.ordinal > c.begun;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.notify_events()
@@ -2409,36 +2457,56 @@ begin
   return case when tokens = '{}' then 0 else take_over(tokens, most) end;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.require_funds(of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text, worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean, of_price jsonb, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint)
- RETURNS record
+CREATE OR REPLACE FUNCTION public.require_funds(calls uuid[], purposes text[], sessions uuid[], providers text[], worst_usd bigint[], worst_tokens bigint[], in_usd bigint[], in_tokens bigint[], automatic boolean[], prices jsonb[])
+ RETURNS TABLE(call_id uuid, usd_left bigint, tokens_left bigint)
  LANGUAGE plpgsql
 AS $function$
 declare
   held record;
 begin
-  select h.* into held from hold_funds(of_tenant, of_call, of_purpose, of_session, of_provider,
-    worst_usd, worst_tokens, in_usd, in_tokens, automatic, of_price) as h;
-  if held.outcome <> 'held' or (of_price is null and held.usd_left is not null) then
-    raise exception 'nothing is held for call %: %', of_call, held.outcome using errcode = 'DX001',
-      detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
-        'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
-        'shortCurrency', held.short_currency);
+  if sessions[1] = all (sessions) and hold_unlimited(current_tenant(), calls, purposes, sessions[1],
+    providers, worst_usd, worst_tokens, in_usd, in_tokens, prices)
+  then
+    return query select c.id, null::bigint, null::bigint from unnest(calls) as c (id);
+    return;
   end if;
-  outcome := held.outcome;
-  usd_left := held.usd_left;
-  tokens_left := held.tokens_left;
+  for at in 1..cardinality(calls) loop
+    select h.* into held from hold_funds(current_tenant(), calls[at], purposes[at], sessions[at],
+      providers[at], worst_usd[at], worst_tokens[at], in_usd[at], in_tokens[at], automatic[at],
+      prices[at]) as h;
+    if held.outcome <> 'held' or (prices[at] is null and held.usd_left is not null) then
+      raise exception 'nothing is held for call %: %', calls[at], held.outcome
+        using errcode = 'DX001',
+        detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
+          'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
+          'shortCurrency', held.short_currency);
+    end if;
+    call_id := calls[at];
+    usd_left := held.usd_left;
+    tokens_left := held.tokens_left;
+    return next;
+  end loop;
 end
 $function$
-CREATE OR REPLACE FUNCTION public.require_lease(of_job uuid, token uuid)
+CREATE OR REPLACE FUNCTION public.require_leases(ids uuid[], tokens uuid[])
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  lost uuid;
 begin
-  perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job
-    and j.lease_token = token and j.status = 'processing' for share;
-  if not found then
-    perform refuse_lease(of_job);
+  with held as (
+    select j.id from jobs j
+    where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+      and j.status = 'processing'
+    order by j.seq desc for share)
+  select l.id into lost from unnest(ids) as l (id)
+  where l.id not in (select h.id from held h) limit 1;
+  if found then
+    perform refuse_lease(lost);
   end if;
 end
 $function$

@@ -24,14 +24,22 @@ begin
 end
 $$;
 
--- The same for a transaction that only needs the job not to be taken over meanwhile.
-create or replace function require_lease(of_job uuid, token uuid) returns void language plpgsql
-  set enable_bitmapscan = off as $$
+-- The same for a transaction that only needs the jobs not to be taken over meanwhile.
+create or replace function require_leases(ids uuid[], tokens uuid[]) returns void language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  lost uuid;
 begin
-  perform 1 from jobs j where j.tenant_id = current_tenant() and j.id = of_job
-    and j.lease_token = token and j.status = 'processing' for share;
-  if not found then
-    perform refuse_lease(of_job);
+  with held as (
+    select j.id from jobs j
+    where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens)
+      and j.status = 'processing'
+    order by j.seq desc for share)
+  select l.id into lost from unnest(ids) as l (id)
+  where l.id not in (select h.id from held h) limit 1;
+  if found then
+    perform refuse_lease(lost);
   end if;
 end
 $$;

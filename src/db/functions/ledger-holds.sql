@@ -121,28 +121,70 @@ begin
 end
 $$;
 
--- As hold_funds, for statements that are sent with their commit: what is not held is raised, with the
--- outcome as detail, and so is a hold without a price where dollars are limited.
+-- Holds the worst cases of new calls of one session where nothing limits them. False, with nothing held,
+-- where something may, or where one of them has a hold already.
+create or replace function hold_unlimited(
+  of_tenant uuid, calls uuid[], purposes text[], of_session uuid, providers text[],
+  worst_usd bigint[], worst_tokens bigint[], in_usd bigint[], in_tokens bigint[], prices jsonb[]
+) returns boolean language plpgsql
+  security definer set search_path = public, pg_temp
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  payers record;
+begin
+  payers := lock_payers(of_tenant, (select s.project_id from sessions s
+    where s.tenant_id = of_tenant and s.id = of_session));
+  if not (payers.usd).unlimited or not (payers.tok).unlimited
+    or exists (select from budgets b where b.tenant_id = of_tenant)
+    or exists (select from holds h where h.tenant_id = of_tenant and h.call_id = any (calls))
+  then
+    return false;
+  end if;
+  update accounts a set held = a.held + case a.id
+    when (payers.usd).id then (select sum(u.amount) from unnest(worst_usd) as u (amount))
+    else (select sum(t.amount) from unnest(worst_tokens) as t (amount)) end
+  where a.tenant_id = of_tenant and a.id in ((payers.usd).id, (payers.tok).id);
+  insert into holds (tenant_id, call_id, purpose, session_id, provider, usd, tokens, input_usd,
+    input_tokens, price, usd_account_id, token_account_id)
+  select of_tenant, h.call_id, h.purpose, of_session, h.provider, h.usd, h.tokens, h.in_usd,
+    h.in_tokens, h.price, (payers.usd).id, (payers.tok).id
+  from unnest(calls, purposes, providers, worst_usd, worst_tokens, in_usd, in_tokens, prices)
+    as h (call_id, purpose, provider, usd, tokens, in_usd, in_tokens, price);
+  return true;
+end
+$$;
+
+-- As hold_funds, for statements that are sent with their commit, and for several calls: what is not held
+-- is raised, with the outcome as detail, and so is a hold without a price where dollars are limited.
 create or replace function require_funds(
-  of_tenant uuid, of_call uuid, of_purpose text, of_session uuid, of_provider text,
-  worst_usd bigint, worst_tokens bigint, in_usd bigint, in_tokens bigint, automatic boolean,
-  of_price jsonb,
-  out outcome text, out usd_left bigint, out tokens_left bigint
-) language plpgsql as $$
+  calls uuid[], purposes text[], sessions uuid[], providers text[], worst_usd bigint[],
+  worst_tokens bigint[], in_usd bigint[], in_tokens bigint[], automatic boolean[], prices jsonb[]
+) returns table (call_id uuid, usd_left bigint, tokens_left bigint) language plpgsql as $$
 declare
   held record;
 begin
-  select h.* into held from hold_funds(of_tenant, of_call, of_purpose, of_session, of_provider,
-    worst_usd, worst_tokens, in_usd, in_tokens, automatic, of_price) as h;
-  if held.outcome <> 'held' or (of_price is null and held.usd_left is not null) then
-    raise exception 'nothing is held for call %: %', of_call, held.outcome using errcode = 'DX001',
-      detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
-        'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
-        'shortCurrency', held.short_currency);
+  if sessions[1] = all (sessions) and hold_unlimited(current_tenant(), calls, purposes, sessions[1],
+    providers, worst_usd, worst_tokens, in_usd, in_tokens, prices)
+  then
+    return query select c.id, null::bigint, null::bigint from unnest(calls) as c (id);
+    return;
   end if;
-  outcome := held.outcome;
-  usd_left := held.usd_left;
-  tokens_left := held.tokens_left;
+  for at in 1..cardinality(calls) loop
+    select h.* into held from hold_funds(current_tenant(), calls[at], purposes[at], sessions[at],
+      providers[at], worst_usd[at], worst_tokens[at], in_usd[at], in_tokens[at], automatic[at],
+      prices[at]) as h;
+    if held.outcome <> 'held' or (prices[at] is null and held.usd_left is not null) then
+      raise exception 'nothing is held for call %: %', calls[at], held.outcome
+        using errcode = 'DX001',
+        detail = json_build_object('outcome', held.outcome, 'usdLeft', held.usd_left,
+          'tokensLeft', held.tokens_left, 'shortScope', held.short_scope,
+          'shortCurrency', held.short_currency);
+    end if;
+    call_id := calls[at];
+    usd_left := held.usd_left;
+    tokens_left := held.tokens_left;
+    return next;
+  end loop;
 end
 $$;
 

@@ -9,9 +9,9 @@ declare
   entrance text;
 begin
   if ledger_owner() = 'dialectic_ledger' then
-    foreach entrance in array array['hold_funds', 'post_calls', 'close_hold', 'settle_left_holds',
-      'grant_funds', 'refund_call', 'set_budget', 'remove_limit', 'set_spending_share',
-      'lock_wallets', 'lock_hold', 'erase_project'] loop
+    foreach entrance in array array['hold_funds', 'hold_unlimited', 'post_calls', 'close_hold',
+      'settle_left_holds', 'grant_funds', 'refund_call', 'set_budget', 'remove_limit',
+      'set_spending_share', 'lock_wallets', 'lock_hold', 'erase_project'] loop
       execute format('alter function %s owner to dialectic_ledger',
         entrance::regproc::regprocedure);
     end loop;

@@ -12,14 +12,14 @@ create or replace function request_parts(of_call uuid)
   order by p.ordinal
 $$;
 
--- Notes the parts of a call's request. Where it begins with all that the chain's last call sent, as the
--- request of every further turn does, only the rest is noted. plan_cache_mode: the number of parts
--- looks so much better than a guess that the insert would be planned again for every call.
-create or replace function note_request(of_call uuid, of_chain uuid, roles text[], hashes text[])
-  returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
+-- How many parts of a call's request are those with which the chain's last call began, where that are
+-- all of its own, as in every further turn; else none. The call then begins with that one. plan_cache_mode
+-- keeps PostgreSQL from planning again for each number of parts.
+create or replace function begin_with_last(of_call uuid, of_chain uuid, parts jsonb)
+  returns int language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   last_call uuid;
-  begun int := 0;
+  begun int;
 begin
   -- The first link of a chain has the chain's id; the index of links holds the others alone. Sorted
   -- apart, since a limit makes the planner walk all calls of the tenant from the newest back.
@@ -29,18 +29,35 @@ begin
       and c.job_id = any (of_chain || array(select j.id from jobs j
         where j.tenant_id = current_tenant() and j.chain_id = of_chain and j.chain_id <> j.id)))
   select id into last_call from sent order by id desc limit 1;
-  if found then
-    select count(*) into begun from request_parts(last_call)
-    having bool_and(role is not distinct from roles[ordinal + 1]
-      and blob_hash = hashes[ordinal + 1]);
-    begun := coalesce(begun, 0);
+  if not found then
+    return 0;
   end if;
-  if begun > 0 then
+  select count(*) into begun from request_parts(last_call)
+  having bool_and(role is not distinct from parts -> ordinal ->> 0
+    and blob_hash = parts -> ordinal ->> 1);
+  if coalesce(begun, 0) > 0 then
     update model_calls c set begins_with = last_call
     where c.tenant_id = current_tenant() and c.id = of_call;
   end if;
+  return coalesce(begun, 0);
+end
+$$;
+
+-- Notes the parts of requests, each a pair of role and hash, but for those that an earlier call of the
+-- chain has noted. Their texts are not erased before the commit.
+create or replace function note_requests(calls uuid[], chains uuid[], parts jsonb[])
+  returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  begun int[] := '{}';
+begin
+  perform keep_texts();
+  for at in 1..cardinality(calls) loop
+    begun := begun || begin_with_last(calls[at], chains[at], parts[at]);
+  end loop;
   insert into call_parts (tenant_id, call_id, ordinal, role, blob_hash)
-  select current_tenant(), of_call, at - 1, roles[at], hashes[at]
-  from generate_series(begun + 1, cardinality(hashes)) as at;
+  select current_tenant(), c.id, p.ordinal - 1, p.part ->> 0, p.part ->> 1
+  from unnest(calls, parts, begun) as c (id, parts, begun)
+  cross join lateral jsonb_array_elements(c.parts) with ordinality as p (part, ordinal)
+  where p.ordinal > c.begun;
 end
 $$;
