@@ -111,12 +111,7 @@ export async function* workOnRun(
     for await (const event of followRun(store, sessionId, { after, signal }, nudge)) {
       if (event.kind === 'caught-up') cursor = event.cursor;
       yield event;
-      if (session.folder === null) continue;
-      folder.note(event.kind);
-      if (event.kind === 'caught-up' && folder.isDue) {
-        writes.start((slices) => folder.writeBehind(slices));
-      }
-      yield* writes.take();
+      if (session.folder !== null) yield* writeMeanwhile(folder, writes, event.kind);
     }
     isLeft = signal.aborted && !finishCalls;
     if (!isLeft && worker.running > 0) {
@@ -145,6 +140,17 @@ export async function* workOnRun(
   await storeMetrics(store);
   yield* await tracing.end();
   yield { kind: 'run-rested', result };
+}
+
+/** Notes an event, lets what is due be written beside the jobs, and tells what came of it. */
+function writeMeanwhile(
+  folder: FolderOfRun,
+  writes: BackgroundWrites<FolderEvent>,
+  kind: RunEvent['kind'],
+): FolderEvent[] {
+  folder.note(kind);
+  if (kind === 'caught-up' && folder.isDue) writes.start((slices) => folder.writeBehind(slices));
+  return writes.take();
 }
 
 /** The worker of one session, how busy it is, and what makes a reader of its events look at once. */
