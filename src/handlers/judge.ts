@@ -8,6 +8,7 @@ import { describeDefects } from '../generation/describe-defects.ts';
 import { findDefects } from '../generation/find-defects.ts';
 import { isRecord } from '../generation/json-reader.ts';
 import { type JudgedAnswer, judgeAnswer, type Verdict } from '../generation/judge-answer.ts';
+import { neverRepeated } from '../generation/never-repeated.ts';
 import { mostReruns, type Rerun } from '../generation/rerun.ts';
 import { tryRendering } from '../generation/try-rendering.ts';
 import type { ModelRequest } from '../models/types.ts';
@@ -108,18 +109,12 @@ function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit
 }
 
 function whatIsAsked(answered: Assembled): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
-  const { stage, step, planned, inputs, request } = answered;
+  const { stage, step, inputs, request } = answered;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
   return {
     contract: requireContract(stage, step),
     sections: describeDocument(stage, step).sections.map((section) => section.key),
-    given: inputs
-      // An earlier version of the same document may well be right as it stands.
-      .filter(
-        ({ name, content, document_key }) =>
-          content !== null && document_key !== planned.documentKey && name !== step.extends,
-      )
-      .map(({ content }) => content),
+    given: neverRepeated(answered),
     limit: limitLength(step.continuation, describeDocument(stage, step).words),
     countRead: () => countCharacters(request),
     tryRendering: (content) => tryRendering(answered, content),
