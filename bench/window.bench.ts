@@ -8,6 +8,7 @@ import { countPlainly, loadTokenCounter, safetyOf } from '../src/models/tokens.t
 import type { JsonSchema } from '../src/models/types.ts';
 import { readRecording, type SentRequest, serveRecording } from './economy/recording-server.ts';
 import type { Benchmark, BenchResult, Measurement } from './frame.ts';
+import { isIntact } from './window/is-intact.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLE = join(here, 'examples/bakery-plan');
@@ -84,37 +85,6 @@ const isByEnd = ({ messages }: SentRequest): boolean =>
   messages.some(({ content }) => content.includes('Only the end of what you wrote stands below.'));
 const isFurther = ({ messages }: SentRequest): boolean =>
   messages.some(({ role }) => role === 'assistant');
-
-/** What a stage's plan says on the document: a text of the debate, which may be shortened. */
-const GUIDANCE = /^## Guidance for this document\n[^]*?(?=^## )/m;
-
-/** The task of a request: the first message that names what is to be delivered. */
-const taskOf = ({ messages }: SentRequest): string =>
-  messages
-    .find(({ role, content }) => role === 'user' && content.includes('\nDeliverable: '))
-    ?.content.replace(GUIDANCE, '') ?? '';
-
-/** What only the form of a request says, in its own words. */
-const FORM = /^(?:Write one JSON object with|You have written a part of this JSON object)/;
-
-/**
- * Whether a request has everything that is never shortened: instructions and request are those of
- * the debate without a limit, and every line of its task stands in the task of the whole document.
- */
-function isIntact(request: SentRequest, whole: readonly SentRequest[]): boolean {
-  const same = whole.filter(
-    ({ stage, documentKey }) => stage === request.stage && documentKey === request.documentKey,
-  );
-  const lines = new Set(same.flatMap((one) => taskOf(one).split('\n')));
-  const isSaid = (line: string): boolean => lines.has(line) || FORM.test(line);
-  const [system, brief] = request.messages;
-  return (
-    same.some(
-      ({ messages }) =>
-        messages[0]?.content === system?.content && messages[1]?.content === brief?.content,
-    ) && taskOf(request).split('\n').every(isSaid)
-  );
-}
 
 function describe(subject: string, whole: Debate, tight: Debate): Measurement[] {
   const { sent, shortened } = tight;

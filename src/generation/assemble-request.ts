@@ -2,7 +2,7 @@ import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { requireContract, schemaForModel } from '../recipe/contract.ts';
-import { GUIDANCE_SECTION, sectionsOf } from '../recipe/portions.ts';
+import { sectionsOf } from '../recipe/portions.ts';
 import { isShareable, readingOrder, STAGE_TEXT, textSource } from '../recipe/reading-order.ts';
 import {
   type PromptFacts,
@@ -15,10 +15,9 @@ import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
-import { toWords } from '../text/markdown-blocks.ts';
 import { Memo, onceFor, onceForPair } from '../text/memo.ts';
+import { documentsOf, findHeader } from './guidance.ts';
 import type { JobInput } from './job-input.ts';
-import { isRecord } from './json-reader.ts';
 import { packSources, type SourceLevels } from './pack-sources.ts';
 import { describeEvidence, NO_RERUN } from './rerun.ts';
 import { type NextTurn, turnMessages } from './turn-messages.ts';
@@ -47,8 +46,8 @@ export type Assembly = {
    * may be shortened as they are.
    */
   readonly form?: 'bare' | 'spare';
-  /** What is left of the guidance for this document where it was shortened. */
-  readonly shortGuidance?: string;
+  /** What the plan says on this document, where it is one of the documents and not in the task. */
+  readonly guidance?: JobInput;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
@@ -237,7 +236,8 @@ function packInOrder(
   const pack = (inputs: readonly JobInput[]): string =>
     packDocuments(inputs, asData, assembly.form === 'spare');
   let run: JobInput[] = [];
-  for (const { source, inputs } of inReadingOrder(assembly)) {
+  const given = { ...assembly, inputs: documentsOf(assembly) };
+  for (const { source, inputs } of inReadingOrder(given)) {
     const text = texts.get(source) ?? '';
     if (text !== '') {
       messages.push(pack(run), text);
@@ -277,8 +277,7 @@ function packDocuments(inputs: readonly JobInput[], asData: DataWriter, isSpare:
 }
 
 function currentPrompt(assembly: Assembly): string {
-  const { session, stage, step, planned, facts, inputs, portions, shortGuidance, sources } =
-    assembly;
+  const { session, stage, step, planned, facts, inputs, portions, sources } = assembly;
   const grouped = Map.groupBy(inputs, ({ name }) => name);
   const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
     name,
@@ -293,7 +292,7 @@ function currentPrompt(assembly: Assembly): string {
   const header = findHeader(assembly);
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,
-    ...(header && { header: { ...header, guidance: shortGuidance ?? header.guidance } }),
+    ...(header && { header }),
     ...(portions && { portions }),
     sourceCount: sources?.size ?? 0,
   });
@@ -343,34 +342,3 @@ const shareableTexts = onceFor((files: Readonly<Record<string, string>>) =>
     .map(([file, text]) => [file, text.trim()] as const)
     .filter(([, text]) => isShareable(text)),
 );
-
-/** The guidance for the document in the plan of its stage; empty where there is none. */
-export const guidanceOf = (assembly: Assembly): string => findHeader(assembly)?.guidance ?? '';
-
-function findHeader({ inputs, planned, portions }: Assembly) {
-  const header = inputs.find(({ type }) => type === 'header_context');
-  return header && readHeader(header.content, planned.documentKey, portions);
-}
-
-/** What the stage's plan says about one document, or about some of its sections. */
-function readHeader(content: unknown, documentKey: string, portions?: readonly string[]) {
-  const record = isRecord(content) ? content : {};
-  const entries = Array.isArray(record[GUIDANCE_SECTION])
-    ? record[GUIDANCE_SECTION].filter(isRecord)
-    : [];
-  const own = entries.find((entry) => entry['document_key'] === documentKey);
-  const guidance = own?.['content_to_include'] ?? own ?? '';
-  return {
-    guidance: isRecord(guidance) ? listGuidance(guidance, portions) : toWords(guidance),
-    materials: toWords(record['system_materials'] ?? ''),
-  };
-}
-
-/** An item for each section, so that what is said of one reads the same without the others. */
-function listGuidance(guidance: object, portions?: readonly string[]): string {
-  const only = portions && sectionsOf(portions);
-  return Object.entries(guidance)
-    .filter(([key, said]) => (only?.includes(key) ?? true) && toWords(said) !== '')
-    .map(([key, said]) => `- ${toWords({ [key]: said })}`)
-    .join('\n');
-}

@@ -1,6 +1,7 @@
 import type { Part } from '../context/fit-parts.ts';
 import { LEFT_OUT } from '../context/shorten-text.ts';
-import { assembleRequest, guidanceOf } from '../generation/assemble-request.ts';
+import { assembleRequest } from '../generation/assemble-request.ts';
+import { documentsOf } from '../generation/guidance.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { findSourceTexts } from '../generation/pack-sources.ts';
 import type { ModelRequest } from '../models/types.ts';
@@ -35,9 +36,6 @@ export const sourceId = (id: string): string => `source ${id}`;
 /** Names a part of the answer so far among the candidates. */
 export const turnId = (index: number): string => `turn ${String(index).padStart(4, '0')}`;
 
-/** Names the guidance for the document among the candidates. */
-export const GUIDANCE_ID = 'guidance';
-
 /**
  * Whether a document may be shortened; what people said may not, and the plan of the stage only in
  * the smallest form of a request.
@@ -50,13 +48,13 @@ export const isShortenable = ({ type }: JobInput, { form }: Pick<Assembled, 'for
 
 /** Documents, resources and sources; what a prompt is given twice under one label is one candidate. */
 export function findDocuments(assembled: Assembled): Candidate[] {
-  const { inputs, step, sources, sourceLevels } = assembled;
-  const shortenable = inputs.filter((input) => isShortenable(input, assembled));
+  const { sources, sourceLevels } = assembled;
+  const shortenable = documentsOf(assembled).filter((input) => isShortenable(input, assembled));
   const found = shortenable.map((input) => ({
     id: documentId(input),
     label: input.label,
     text: input.text,
-    relevance: step.inputs.find(({ name }) => name === input.name)?.relevance ?? 1,
+    relevance: relevanceOf(input, assembled),
   }));
   const cited = findSourceTexts(sources, sourceLevels).map(({ id, text }) => ({
     id: sourceId(id),
@@ -64,15 +62,17 @@ export function findDocuments(assembled: Assembled): Candidate[] {
     text,
     relevance: 1,
   }));
-  const all = [...cited, ...found, ...findGuidance(assembled)];
+  const all = [...cited, ...found];
   return [...new Map(all.map((one) => [one.id, one])).values()];
 }
 
-/** The guidance, which speaks of this document alone and so counts more than any other text. */
-function findGuidance(assembled: Assembled): Candidate[] {
-  const text = assembled.form === 'spare' ? guidanceOf(assembled) : '';
-  return text === '' ? [] : [{ id: GUIDANCE_ID, label: 'guidance', text, relevance: 2 }];
-}
+/** The guidance speaks of this document alone, and so counts more than any other text. */
+const GUIDANCE_RELEVANCE = 2;
+
+const relevanceOf = (input: JobInput, { step, guidance }: Assembled): number =>
+  input === guidance
+    ? GUIDANCE_RELEVANCE
+    : (step.inputs.find(({ name }) => name === input.name)?.relevance ?? 1);
 
 /**
  * Of a long answer that goes on all parts but the first and the last two, of which the newest counts
@@ -116,21 +116,21 @@ export function replaceTexts(
   assembled: Assembled,
   texts: ReadonlyMap<string, string>,
 ): ModelRequest {
-  const { turn, sources, sourceLevels, form } = assembled;
+  const { turn, inputs, guidance, sources, sourceLevels, form } = assembled;
   const cited = findSourceTexts(sources, sourceLevels).flatMap(({ id }): [string, string][] => {
     const short = texts.get(sourceId(id));
     return short === undefined ? [] : [[id, short]];
   });
-  const shortGuidance = texts.get(GUIDANCE_ID);
+  const replace = (input: JobInput): JobInput => {
+    const text = texts.get(documentId(input)) ?? input.text;
+    // The smallest form names all that was left out in one line.
+    return { ...input, text: form === 'spare' && text === LEFT_OUT ? '' : text };
+  };
   return assembleRequest({
     ...assembled,
-    ...(shortGuidance !== undefined && { shortGuidance }),
     shortSources: new Map(cited),
-    inputs: assembled.inputs.map((input) => {
-      const text = texts.get(documentId(input)) ?? input.text;
-      // The smallest form names all that was left out in one line.
-      return { ...input, text: form === 'spare' && text === LEFT_OUT ? '' : text };
-    }),
+    inputs: inputs.map(replace),
+    ...(guidance && { guidance: replace(guidance) }),
     turn: turn && {
       ...turn,
       shown: turn.written.map((text, index) => texts.get(turnId(index)) ?? text),

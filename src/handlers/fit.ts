@@ -133,10 +133,10 @@ function neverFits({ assembled, room, least }: View, measure: Measure): Dialecti
 }
 
 /**
- * What documents are compared with: the task without what a single turn says, so that the turns of an
- * answer need no embedding of their own.
+ * What documents are compared with: the task, with the guidance wherever that stands, without what a
+ * single turn says, so that the turns of an answer need no embedding of their own.
  */
-export const taskOf = (assembled: Assembled): string =>
+export const taskOf = ({ guidance: _packed, ...assembled }: Assembled): string =>
   promptOf(assembleRequest({ ...assembled, turn: null }));
 
 /** What the step asks for: the first message behind those that calls share. */

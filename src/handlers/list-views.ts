@@ -1,6 +1,7 @@
 import { LEAST_ANSWER_SHARE, roomForRequest, SPARE_ANSWER_SHARE } from '../context/room.ts';
 import { LEFT_OUT } from '../context/shorten-text.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
+import { guidanceDocument } from '../generation/guidance.ts';
 import { findComplete } from '../generation/outline-written.ts';
 import type { NextTurn } from '../generation/turn-messages.ts';
 import type { ModelWindow } from '../models/windows.ts';
@@ -29,7 +30,8 @@ const GOING_ON = 240;
  * The forms of a request for one window, the fullest first: as it is; an answer that goes on, shown
  * by its end alone and asked for its open sections alone; a document that is begun or mended, asked
  * for in as many of its sections as leave room for its documents. The last ones leave the least room
- * for the answer, and the very last lets go of all that is neither rule nor request nor task.
+ * for the answer, and the very last lets go of all that is neither rule nor request nor task: there
+ * the guidance for the document, which comes from the stage's plan, is one of its documents.
  */
 export function* listViews(
   assembled: Assembled,
@@ -121,10 +123,12 @@ function countFitting(all: number, doFit: (count: number) => boolean): number {
   return fits;
 }
 
-const withTurn = (assembled: Assembled, turn: NextTurn): Assembled => {
-  const next = { ...assembled, turn };
+function withTurn(assembled: Assembled, turn: NextTurn): Assembled {
+  // The task is never shortened: what may be, in the smallest form, has to stand outside of it.
+  const guidance = assembled.form === 'spare' ? guidanceDocument(assembled) : undefined;
+  const next = { ...assembled, turn, ...(guidance && { guidance }) };
   return { ...next, request: assembleRequest(next) };
-};
+}
 
 function countLeast(
   assembled: Assembled,

@@ -4,7 +4,8 @@ import { digestOf, findEmbedded } from '../context/memory.ts';
 import { roomForRequest } from '../context/room.ts';
 import { searchByWords } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
-import { guidanceOf, inReadingOrder } from '../generation/assemble-request.ts';
+import { inReadingOrder } from '../generation/assemble-request.ts';
+import { documentsOf } from '../generation/guidance.ts';
 import type { JobInput } from '../generation/job-input.ts';
 import { findSourceTexts, SOURCES_HEADING, TEXTS_HEADING } from '../generation/pack-sources.ts';
 import type { Job } from '../jobs/types.ts';
@@ -19,7 +20,6 @@ import {
   documentId,
   findDocuments,
   findTurns,
-  GUIDANCE_ID,
   isShortenable,
   sourceId,
   toParts,
@@ -187,11 +187,10 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
     const id = isShortenable(input, assembled) ? documentId(input) : `fixed ${documentId(input)}`;
     return [id, list('document', input.label, input.text, id)];
   };
-  const given = inReadingOrder(assembled).flatMap(({ inputs }) => inputs.map(listDocument));
+  const all = inReadingOrder({ ...assembled, inputs: documentsOf(assembled) });
+  const given = all.flatMap(({ inputs }) => inputs.map(listDocument));
   const documents = [...new Map(given).values()];
   const [first, ...others] = shared;
-  // Elsewhere it is a part of the task, which is never shortened.
-  const guidance = assembled.form === 'spare' ? guidanceOf(assembled) : '';
   const sources = findSourceTexts(assembled.sources, assembled.sourceLevels);
   const middle = others.flatMap(({ content }) => {
     if (content.startsWith('# Documents')) {
@@ -207,8 +206,7 @@ function listParts(assembled: Assembled, { count }: Measure, tokens: number): Li
     list('instructions', 'instructions', request.system),
     ...(first ? [list('request', 'request', first.content)] : []),
     ...middle,
-    list('task', 'task', promptOf(request).replace(guidance, '')),
-    ...(guidance === '' ? [] : [list('document', 'guidance', guidance, GUIDANCE_ID)]),
+    list('task', 'task', promptOf(request)),
     ...(turn?.written ?? []).map((text, at) =>
       list('turn', `part ${at + 1} of the answer so far`, text, turnId(at)),
     ),
