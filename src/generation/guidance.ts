@@ -14,8 +14,8 @@ type Guided = {
 
 /** The label of the guidance where it is a document of its own. */
 const LABEL = 'guidance';
-/** What the task says in its place; true whether the document was shortened, left out or neither. */
-export const POINTER = `(It stands above, in the document "${LABEL}", as far as it fits.)`;
+/** What the task says in its place: the same where the document was left out, to fit. */
+export const POINTER = `(See the document "${LABEL}" above, if any.)`;
 
 /** What the stage's plan says to the writer of the document; a line where that stands elsewhere. */
 export function findHeader(guided: Guided) {

@@ -104,3 +104,11 @@ test('an answer too long for the window goes on from its end and the list of wha
   expect(further?.content).toContain('Go on from exactly where it stopped');
   expect(further?.content).toContain('the end');
 });
+
+test('in the smallest windows it is told what is whole, and nothing where nothing is', () => {
+  const turn: NextTurn = { kind: 'continue', written: ['a'.repeat(900)], isTerse: true };
+  const told = (complete: readonly string[]) => messagesOf({ ...turn, complete })[0]?.content;
+  expect(told(['scope'])).toContain('Whole already: scope; no other section is finished.');
+  expect(told([])).toContain('a part of this JSON object. Only the end of what you wrote');
+  expect(messagesOf({ ...turn, complete: [] })[1]?.content).toHaveLength(240);
+});

@@ -62,7 +62,7 @@ export function turnMessages(
   if (turn.kind === 'continue' && turn.complete !== undefined) {
     const whole = chunks.map((chunk) => chunk.whole).join('');
     return [
-      ask(prompt, ...first, outline(turn.complete)),
+      ask(prompt, ...first, outline(turn.complete, turn.isTerse)),
       { role: 'assistant', content: endOf(whole, turn.isTerse ? SHORT_TAIL : LONG_TAIL) },
       ask(turn.isTerse ? askTersely(whole) : askToGoOn(whole)),
     ];
@@ -106,12 +106,14 @@ const askTersely = (soFar: string): string =>
 const endOf = (text: string, most: number): string =>
   text.slice(-most).replace(/^[\udc00-\udfff]/, '');
 
-const outline = (complete: readonly string[]): string => {
+/** What was written so far; in the smallest windows, that nothing is finished goes without saying. */
+const outline = (complete: readonly string[], isTerse = false): string => {
   const done =
     complete.length === 0
       ? 'No section of it is'
       : `Whole already: ${complete.join(', ')}; no other section is`;
-  return `You have written a part of this JSON object. ${done} finished. Only the end of what you wrote stands below.`;
+  const state = isTerse && complete.length === 0 ? '' : ` ${done} finished.`;
+  return `You have written a part of this JSON object.${state} Only the end of what you wrote stands below.`;
 };
 
 const askAnew = (
