@@ -30,3 +30,13 @@ test('of two beginnings that exclude each other the longer one is shared', () =>
   const shrunk = shrinkTree([[0, 1], [1], [0, 2]], [10, 100, 1]);
   expect(shrunk).toEqual([[1, 0], [1], [0, 2]]);
 });
+
+test('all begin with what each of them has where no two of them gain by it', () => {
+  const sets = [
+    [1, 2, 3],
+    [0, 2, 3],
+    [0, 1, 2],
+  ];
+  const shrunk = shrinkTree(sets, [9, 4, 4, 3]);
+  expect(shrunk.map(([first]) => first)).toEqual([2, 2, 2]);
+});

@@ -1,5 +1,5 @@
-/** Things by their numbers, in the order in which a text gives them. */
-type Order = readonly number[];
+import { changesByBeginning, leadingIn, leadWith, type Order, without } from './tree-moves.ts';
+
 /** By number. */
 type Sizes = readonly number[];
 
@@ -26,6 +26,13 @@ export function shrinkTree(given: readonly Order[], sizes: Sizes): readonly Orde
         const smaller = treeSize(changed, sizes);
         if (smaller < size) [orders, size] = [changed, smaller];
       }
+    }
+    if (size < before) continue;
+    for (const changed of changesByBeginning(orders)) {
+      const smaller = treeSize(changed, sizes);
+      if (smaller >= size) continue;
+      [orders, size] = [changed, smaller];
+      break;
     }
   }
   return orders;
@@ -80,18 +87,6 @@ function changesOf(orders: readonly Order[], i: number, j: number): (readonly Or
 
 const holdsAll = (order: Order, things: Order): boolean =>
   things.every((thing) => order.includes(thing));
-
-const leadWith = (order: Order, first: Order): Order =>
-  first.length === 0 ? order : [...first, ...without(order, first)];
-
-const without = (order: Order, things: Order): Order =>
-  order.filter((thing) => !things.includes(thing));
-
-/** How `order` begins, as far as it names only what is among the things. */
-function leadingIn(order: Order, things: Order): Order {
-  const end = order.findIndex((thing) => !things.includes(thing));
-  return end < 0 ? order : order.slice(0, end);
-}
 
 function treeSize(orders: readonly Order[], sizes: Sizes): number {
   const nodes = new Map<number, number>();
