@@ -3,12 +3,19 @@ import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
 import { requireContract, schemaForModel } from '../recipe/contract.ts';
 import { sectionsOf } from '../recipe/portions.ts';
-import { isShareable, readingOrder, STAGE_TEXT, textSource } from '../recipe/reading-order.ts';
+import {
+  isShareable,
+  readingOrder,
+  STAGE_TEXT,
+  sharedTexts,
+  textSource,
+} from '../recipe/reading-order.ts';
 import {
   type PromptFacts,
   type PromptInput,
   renderPrompt,
   renderSeedPrompt,
+  renderShared,
 } from '../recipe/render-prompt.ts';
 import type { ContractNode, Process, Stage, Step } from '../recipe/types.ts';
 import { titleOf } from '../session/missing-text.ts';
@@ -278,17 +285,7 @@ function packDocuments(inputs: readonly JobInput[], asData: DataWriter, isSpare:
 
 function currentPrompt(assembly: Assembly): string {
   const { session, stage, step, planned, facts, inputs, portions, sources } = assembly;
-  const grouped = Map.groupBy(inputs, ({ name }) => name);
-  const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
-    name,
-    own.map(({ label, stage: from, document_key, title }) => ({
-      label,
-      stage: from,
-      document_key,
-      title,
-    })),
-  ]);
-  const byName = Object.fromEntries(named);
+  const byName = nameInputs(inputs);
   const header = findHeader(assembly);
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,
@@ -298,6 +295,16 @@ function currentPrompt(assembly: Assembly): string {
   });
   const given = speakOfFeedback(byName[GIVEN_FEEDBACK] ?? []);
   return `${prompt.trim()}${given}${speakOfMissing(session.process, planned.missing ?? [])}`;
+}
+
+/** Inputs as prompts speak of them, by name. */
+function nameInputs(inputs: readonly JobInput[]): Readonly<Record<string, PromptInput[]>> {
+  const grouped = Map.groupBy(inputs, ({ name }) => name);
+  const named = [...grouped].map(([name, own]): [string, PromptInput[]] => [
+    name,
+    own.map(({ label, stage, document_key, title }) => ({ label, stage, document_key, title })),
+  ]);
+  return Object.fromEntries(named);
 }
 
 /** What the model must not make up; how many participants, but not which: inputs are blind. */
@@ -319,18 +326,22 @@ function speakOfFeedback(pieces: readonly PromptInput[]): string {
 }
 
 /**
- * Takes out of a prompt what others say in the same words: shared texts that hold no variable, of
- * the process or of the stage. Said before what only this step says, they are part of what
- * providers reuse.
+ * Takes out of a prompt what others say in the same words: texts of the process that hold no
+ * variable, and texts of the stage that hold none or only name what is read. Said before what only
+ * this step says, they are part of what providers reuse.
  */
-function splitPrompt({ session, stage, step }: Assembly, prompt: string) {
-  const find = (files: Readonly<Record<string, string>>): (readonly [string, string])[] =>
-    shareableTexts(files).filter(([file, text]) => file !== step.prompt && prompt.includes(text));
-  const common = find(session.process.shared).map(([, text]) => text);
-  const reading = readingOrder(session.process, stage.key, step.key);
-  const ofStage = find(stage.files)
-    .map(([file, text]): [string, string] => [textSource(file), text])
-    .filter(([source]) => reading.includes(source));
+function splitPrompt({ session, stage, step, inputs }: Assembly, prompt: string) {
+  const { process } = session;
+  const common = shareableTexts(process.shared)
+    .filter(([file, text]) => file !== step.prompt && prompt.includes(text))
+    .map(([, text]) => text);
+  const reading = readingOrder(process, stage.key, step.key);
+  const job = { inputs: nameInputs(inputs) };
+  const ofStage = sharedTexts(stage, step)
+    .map(
+      (file) => [textSource(file), renderShared(process, stage, step, file, job).trim()] as const,
+    )
+    .filter(([source, text]) => text !== '' && reading.includes(source) && prompt.includes(text));
   const taken = [...common, ...ofStage.map(([, text]) => text)];
   const own = taken.reduce((rest, text) => rest.replace(text, ''), prompt);
   return { common, ofStage, own: own.replace(/\n{3,}/g, '\n\n').trim() };

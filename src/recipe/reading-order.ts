@@ -1,3 +1,4 @@
+import { onceForPair } from '../text/memo.ts';
 import { describeDocument } from './contract.ts';
 import { activeSteps, isShown } from './edges.ts';
 import { shrinkTree } from './shrink-tree.ts';
@@ -85,13 +86,20 @@ function documentsOf({ inputs }: Step): string[] {
   return [...new Set(shown.map(sourceOf))];
 }
 
-/** Files of the stage without variables that the prompt of the step takes in. */
-function sharedTexts({ files }: Stage, { prompt }: Step): string[] {
+/** Files of the stage that the prompt of the step takes in and others may say in the same words. */
+export const sharedTexts = onceForPair(({ files }: Stage, { prompt }: Step): readonly string[] => {
   const text = files[prompt ?? ''] ?? '';
   return Object.keys(files).filter(
-    (file) => file !== prompt && text.includes(`'${file}'`) && isShareable(files[file] ?? ''),
+    (file) =>
+      file !== prompt &&
+      text.includes(`'${file}'`) &&
+      (isShareable(files[file] ?? '') || namesInputs(text, file)),
   );
-}
+});
+
+/** Whether a prompt takes in a text that depends on its inputs alone, as steps that read the same do. */
+const namesInputs = (prompt: string, file: string): boolean =>
+  prompt.includes(`render '${file}', inputs: inputs %}`);
 
 /** Whether a text is the same in every prompt, and long enough to be taken out of its place. */
 export const isShareable = (text: string): boolean =>

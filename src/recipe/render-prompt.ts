@@ -93,19 +93,30 @@ export function renderPrompt(
   facts: PromptFacts,
   job: PromptJob,
 ): string {
-  const inputs: Record<string, readonly PromptInput[]> = {};
-  for (const input of step.inputs.filter(isShown))
-    inputs[input.name] = sameList(job.inputs[input.name] ?? []);
   if (step.prompt === null) return '';
   return renderLiquid(promptTexts(process, stage), step.prompt, {
     ...factsScope(process, stage, facts),
     step: { key: step.key, name: step.name },
     document: ofJob(describeDocument(stage, step), job),
-    inputs,
+    inputs: listInputs(step, job),
     sources: { count: job.sourceCount ?? 0 },
     ...(readsHeader(step) ? { header: job.header ?? { guidance: '', materials: '' } } : {}),
     ...(step.jobType === 'PLAN' ? { guided_documents: guidedDocuments(stage, step, job) } : {}),
   });
+}
+
+/** A text that a prompt takes in as it stands there, where nothing but the inputs is given to it. */
+export const renderShared = (
+  process: Process,
+  stage: Stage,
+  step: Step,
+  file: string,
+  job: Pick<PromptJob, 'inputs'>,
+): string => renderLiquid(promptTexts(process, stage), file, { inputs: listInputs(step, job) });
+
+function listInputs({ inputs }: Step, job: Pick<PromptJob, 'inputs'>): PromptJob['inputs'] {
+  const shown = inputs.filter(isShown);
+  return Object.fromEntries(shown.map(({ name }) => [name, sameList(job.inputs[name] ?? [])]));
 }
 
 /** The sections that a job asks for; without sources, none of them cites any. */
