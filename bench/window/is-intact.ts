@@ -3,7 +3,7 @@ import type { SentRequest } from '../economy/recording-server.ts';
 
 /** What only the form of a request says, in its own words, behind what it asks for. */
 const FORM = /^(?:Write one JSON object with|You have written a part of this JSON object)/;
-const GUIDANCE = 'Guidance for this document';
+const GUIDANCE = 'Guidance';
 const DELIVER = 'Deliver';
 
 /** A task in its three parts. */

@@ -110,5 +110,5 @@ test('in the smallest windows it is told what is whole, and nothing where nothin
   const told = (complete: readonly string[]) => messagesOf({ ...turn, complete })[0]?.content;
   expect(told(['scope'])).toContain('Whole already: scope; no other section is finished.');
   expect(told([])).toContain('a part of this JSON object. Only the end of what you wrote');
-  expect(messagesOf({ ...turn, complete: [] })[1]?.content).toHaveLength(240);
+  expect(messagesOf({ ...turn, complete: [] })[1]?.content).toHaveLength(200);
 });

@@ -28,9 +28,8 @@ export type NextTurn = {
 const TAIL = 120;
 /** How much of it is shown where the whole does not fit the window: some 400 tokens. */
 const LONG_TAIL = 1_600;
-/** The same in the smallest windows: some 60 tokens. */
-const SHORT_TAIL = 240;
-const SHORTEST_TAIL = 40;
+/** The same in the smallest windows: some 50 tokens. */
+const SHORT_TAIL = 200;
 
 /**
  * The messages of one step: its prompt and, in later turns, the conversation since. Each chunk is
@@ -64,7 +63,7 @@ export function turnMessages(
     return [
       ask(prompt, ...first, outline(turn.complete, turn.isTerse)),
       { role: 'assistant', content: endOf(whole, turn.isTerse ? SHORT_TAIL : LONG_TAIL) },
-      ask(turn.isTerse ? askTersely(whole) : askToGoOn(whole)),
+      ask(turn.isTerse ? GO_ON_TERSELY : askToGoOn(whole)),
     ];
   }
   const messages = [ask(prompt, ...first)];
@@ -99,8 +98,8 @@ function withoutBlanks({ written, shown = written }: NextTurn) {
 const askToGoOn = (soFar: string): string =>
   `Your answer was cut off. Go on from exactly where it stopped, without repeating anything, without a fence and without a comment. Its last characters are:\n${endOf(soFar, TAIL)}`;
 
-const askTersely = (soFar: string): string =>
-  `Your answer was cut off. Go on exactly behind its last characters, without a fence or comment:\n${endOf(soFar, SHORTEST_TAIL)}`;
+const GO_ON_TERSELY =
+  'Your answer was cut off. Go on behind its last character, without a fence or comment.';
 
 /** The last characters of a text, without the second half of a surrogate pair at their front. */
 const endOf = (text: string, most: number): string =>

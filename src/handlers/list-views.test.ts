@@ -73,7 +73,7 @@ describe('the guidance for a document', () => {
 
   test('is a document of its own in the smallest, and the task says where', () => {
     expect(spare.form).toBe('spare');
-    expect(promptOf(spare.request)).toContain(`## Guidance for this document\n\n${POINTER}\n`);
+    expect(promptOf(spare.request)).toContain(`## Guidance\n\n${POINTER}\n`);
     expect(promptOf(spare.request)).not.toContain(SAID);
     expect(documentsIn(spare.request)).toMatch(/<document label="guidance">\n- [^<]*Say what/);
     // What is asked for decides what is said of it, and documents are compared with that.
