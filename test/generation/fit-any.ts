@@ -128,7 +128,8 @@ export function toAssembly(prompt: Prompt, projectId: string): Assembled {
 function findImmutable({ request, turn }: Assembled, fitted: Assembled): string[] {
   const written = turn?.written ?? [];
   const isShownByEnd = fitted.turn?.complete !== undefined;
-  const ends = isShownByEnd ? [written.join('').slice(-1_600)] : [written[0], ...written.slice(-2)];
+  const tail = fitted.turn?.isTerse ? 200 : 1_600;
+  const ends = isShownByEnd ? [written.join('').slice(-tail)] : [written[0], ...written.slice(-2)];
   const kept = turn?.kind === 'repair' ? [] : ends.map((one) => one ?? '');
   if (fitted.request.messages.length < request.messages.length || fitted.portions !== undefined) {
     const task = 'Write one. Which oven is dear? What does the permit cost?';
