@@ -63,6 +63,17 @@ export class AnyTransaction {
     return this.#sendSoon(this.#waiting.addRow(text, row, name, turn)) as Promise<Row[]>;
   }
 
+  /** As `queryForAll`, where its only parameter is an object whose list `rows` holds all rows. */
+  async queryForRows(
+    text: string,
+    rows: readonly object[],
+    name: string,
+    turn: Turn,
+  ): Promise<void> {
+    this.#refuseIfOver();
+    await this.#sendSoon(this.#waiting.addRows(text, rows, name, turn));
+  }
+
   #refuseIfOver(): void {
     if (this.#ended) throw misuse('A statement came after its transaction had ended.');
     if (this.#refusal !== undefined) throw this.#refusal;

@@ -38,3 +38,13 @@ test('rows without a turn go where the last of them was given', () => {
   waiting.add('last', undefined, undefined);
   expect(texts(waiting)).toEqual(['other', 'all a b 1 2', 'last']);
 });
+
+test('rows as JSON go together in their turn', () => {
+  const waiting = new WaitingStatements();
+  waiting.addRows('insert', [{ id: 1 }], 'insert', 'children');
+  waiting.addRow('end', [1], 'end', 'ends');
+  waiting.addRows('insert', [{ id: 2 }, { id: 3 }], 'insert', 'children');
+  const sent = waiting.take();
+  expect(sent.map(({ text }) => text)).toEqual(['insert', 'end']);
+  expect(sent[0]?.values).toEqual([{ rows: [{ id: 1 }, { id: 2 }, { id: 3 }] }]);
+});

@@ -15,6 +15,7 @@ const TURNS = [
   'documents',
   'money',
   'calls',
+  'children',
   'ends',
 ] as const;
 export type Turn = (typeof TURNS)[number];
@@ -67,6 +68,16 @@ export class WaitingStatements {
       const last = { ...known, turn: this.#turn };
       this.#all = [...this.#all.filter((one) => one !== known), last];
     }
+    return statement;
+  }
+
+  /** As `addRow`, where the only value is a list of `rows` as JSON. */
+  addRows(text: string, rows: readonly object[], name: string, turn: Turn): WaitingStatement {
+    this.#turn = TURNS.indexOf(turn);
+    const known = this.#all.find((one) => one.name === name);
+    const statement = known ?? this.add(text, [{ rows: [] }], name);
+    const [list] = statement.values as readonly [{ readonly rows: object[] }];
+    list.rows.push(...rows);
     return statement;
   }
 

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { appendEvents, type NewEvent } from '../db/events.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { insertJobs } from './enqueue.ts';
+import { insertChildren, insertJobs } from './enqueue.ts';
 import { failForGood, toJobError } from './failure.ts';
 import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
@@ -67,7 +67,7 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
     Promise.all([
       write ? undefined : lock(tx),
       effects.writeAtOnce?.(tx),
-      insertChildren(tx, job, effects.children ?? []),
+      insertChildren(tx, childrenOf(job, effects)),
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
     ]);
@@ -100,10 +100,18 @@ function settle(tx: Transaction, job: Job, effects: Effects): readonly Promise<u
   if (next && 'fail' in next) return [failForGood(tx, job, toJobError(next.fail))];
   return [
     ...(next && 'pause' in next ? [addGate(tx, job.sessionId, next.pause)] : []),
-    next || continuation ? changeStatus(tx, job, effects) : complete(tx, job),
+    endExecution(tx, job, effects),
     // After the end of the link before it, so that the chain never has two that stand for it.
     ...(continuation ? [insertContinuation(tx, job, continuation)] : []),
   ];
+}
+
+function endExecution(tx: Transaction, job: Job, effects: Effects): Promise<void> {
+  const { next, continuation } = effects;
+  if (!next && !continuation) return complete(tx, job);
+  const waits = next !== undefined && 'waitFor' in next && next.waitFor === 'children';
+  if (waits && !continuation) return suspend(tx, job, next.thenEnd === true);
+  return changeStatus(tx, job, effects);
 }
 
 /** Locks the job's row for the rest of the transaction, with those of others; raises `lease_lost`. */
@@ -117,8 +125,7 @@ function nextStatus({ next }: Effects): { readonly name: string; readonly status
   if (!next || 'fail' in next) return { name: 'continue-job', status: `'completed'` };
   if ('pause' in next) return { name: 'pause-job', status: `'pending'` };
   if (next.waitFor === 'children') {
-    const name = next.thenEnd === true ? 'end-with-children' : 'wait-for-children';
-    return { name, status: `'waiting_for_children'` };
+    return { name: 'continue-and-wait', status: `'waiting_for_children'` };
   }
   // If `stage_runs.version` moved since the job read it, the job plans again instead of waiting:
   // otherwise its wake-up would be lost.
@@ -131,6 +138,13 @@ function nextStatus({ next }: Effects): { readonly name: string; readonly status
 async function complete(tx: Transaction, job: Job): Promise<void> {
   const text = 'select complete_held_jobs($1, $2)';
   await tx.queryForAll(text, [job.id, job.leaseToken], 'complete-jobs', 'ends');
+}
+
+/** Lets the job wait for its children, with those that begin to wait in the same transaction. */
+async function suspend(tx: Transaction, job: Job, endsAlone: boolean): Promise<void> {
+  const text = `select suspend_held_jobs($1, $2, ${endsAlone})`;
+  const name = endsAlone ? 'end-with-children' : 'wait-for-children';
+  await tx.queryForAll(text, [job.id, job.leaseToken], name, 'ends');
 }
 
 /**
@@ -161,17 +175,14 @@ export function leaseLost(job: Job): DialecticError {
   });
 }
 
-async function insertChildren(tx: Transaction, job: Job, children: readonly ChildJob[]) {
+function childrenOf(job: Job, { children = [] }: Effects): NewJob[] {
   const inherited = {
     sessionId: job.sessionId,
     stageRunId: job.stageRunId,
     laneId: job.laneId,
     parentId: job.id,
   };
-  await insertJobs(
-    tx,
-    children.map((child) => ({ ...inherited, ...child })),
-  );
+  return children.map((child) => ({ ...inherited, ...child }));
 }
 
 async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): Promise<void> {

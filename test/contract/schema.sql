@@ -1827,6 +1827,33 @@ begin
   return true;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.insert_jobs(families jsonb)
+ RETURNS SETOF uuid
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  return query
+    insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+      status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
+      concurrency_key, max_attempts, input_digest, idempotency_key, document_key,
+      document_identity, source_group, responding_lane_id, payload)
+    select current_tenant(), n.id, f.session_id, f.stage_run_id, f.lane_id, n.step_key, n.job_type,
+      coalesce(n.role, 'step'), coalesce(n.status, 'pending'), f.parent_job_id,
+      n.prerequisite_job_id, coalesce(n.chain_id, n.id), coalesce(n.dependency_policy, 'all'),
+      n.quorum, n.concurrency_key, n.max_attempts, n.input_digest, n.idempotency_key,
+      n.document_key, n.document_identity, n.source_group, n.responding_lane_id, n.payload
+    from jsonb_to_recordset(families->'rows') as f (session_id uuid, stage_run_id uuid,
+      lane_id uuid, parent_job_id uuid, jobs jsonb)
+    cross join lateral jsonb_to_recordset(f.jobs) as n (id uuid, step_key text, job_type text,
+      role text, status text, prerequisite_job_id uuid, chain_id uuid, dependency_policy text,
+      quorum int, concurrency_key text, max_attempts int, input_digest text,
+      idempotency_key text, document_key text, document_identity text, source_group uuid,
+      responding_lane_id uuid, payload jsonb)
+    on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
+    returning jobs.id;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.is_any_moving(of_tenant uuid, of_scope text, of_owner uuid, asking_session uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -2677,6 +2704,21 @@ CREATE OR REPLACE FUNCTION public.short_error(error jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (error IS NOT NULL) THEN jsonb_build_object('code', (error -> 'code'::text), 'message', (error -> 'message'::text)) ELSE NULL::jsonb END
+CREATE OR REPLACE FUNCTION public.suspend_held_jobs(ids uuid[], tokens uuid[], ends_alone boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  update jobs j set status = 'waiting_for_children', ends_with_children = ends_alone,
+    continued = false, attempt = 0, takeovers = 0, error = null, finished_at = null,
+    run_after = app_now(), committed_token = j.lease_token,
+    worker_id = null, lease_token = null, lease_until = null
+  where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens);
+end
+$function$
 CREATE OR REPLACE FUNCTION public.take_over(tokens uuid[], most integer)
  RETURNS bigint
  LANGUAGE plpgsql

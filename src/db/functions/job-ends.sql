@@ -30,6 +30,22 @@ begin
 end
 $$;
 
+-- Lets jobs wait for their children, in the transaction that inserted these and holds their leases. With
+-- `ends_alone` the end of the last child completes them (wake_parents). One that a child which could not
+-- even start has failed has no lease any more, and stays failed.
+create or replace function suspend_held_jobs(ids uuid[], tokens uuid[], ends_alone boolean)
+  returns void language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+  set plan_cache_mode = force_generic_plan as $$
+begin
+  update jobs j set status = 'waiting_for_children', ends_with_children = ends_alone,
+    continued = false, attempt = 0, takeovers = 0, error = null, finished_at = null,
+    run_after = app_now(), committed_token = j.lease_token,
+    worker_id = null, lease_token = null, lease_until = null
+  where j.tenant_id = current_tenant() and j.id = any (ids) and j.lease_token = any (tokens);
+end
+$$;
+
 -- Cancels what lives of a session. Takes its locks in the order of a worker that settles a job: jobs of
 -- steps that run, children before parents; stage runs; jobs that wait for others, and those of lanes and
 -- stages; and with the update all others, which that worker wakes or cancels last. Where a failing job

@@ -22,6 +22,34 @@ create or replace function waits_for_itself(added job_wait[])
     join before b on b.child = a.child and b.tenant_id = p.tenant_id and b.id = p.chain_id)
 $$;
 
+-- Inserts jobs and returns those that were not there yet. `families` lists jobs with what they share;
+-- what is absent has its default, and a job without `chain_id` begins its own chain. A function, so that
+-- a connection plans it once: the statement itself was planned anew for its first five uses.
+create or replace function insert_jobs(families jsonb) returns setof uuid language plpgsql
+  set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+    insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+      status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
+      concurrency_key, max_attempts, input_digest, idempotency_key, document_key,
+      document_identity, source_group, responding_lane_id, payload)
+    select current_tenant(), n.id, f.session_id, f.stage_run_id, f.lane_id, n.step_key, n.job_type,
+      coalesce(n.role, 'step'), coalesce(n.status, 'pending'), f.parent_job_id,
+      n.prerequisite_job_id, coalesce(n.chain_id, n.id), coalesce(n.dependency_policy, 'all'),
+      n.quorum, n.concurrency_key, n.max_attempts, n.input_digest, n.idempotency_key,
+      n.document_key, n.document_identity, n.source_group, n.responding_lane_id, n.payload
+    from jsonb_to_recordset(families->'rows') as f (session_id uuid, stage_run_id uuid,
+      lane_id uuid, parent_job_id uuid, jobs jsonb)
+    cross join lateral jsonb_to_recordset(f.jobs) as n (id uuid, step_key text, job_type text,
+      role text, status text, prerequisite_job_id uuid, chain_id uuid, dependency_policy text,
+      quorum int, concurrency_key text, max_attempts int, input_digest text,
+      idempotency_key text, document_key text, document_identity text, source_group uuid,
+      responding_lane_id uuid, payload jsonb)
+    on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
+    returning jobs.id;
+end
+$$;
+
 -- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
 -- locks make the worker that ends the parent or the prerequisite wait, and then see the new row.
 create or replace function handle_job_insertion() returns trigger language plpgsql
