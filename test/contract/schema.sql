@@ -419,7 +419,6 @@ CASE role
     ELSE ((lane_id IS NULL) OR (step_key IS NOT NULL))
 END)
 jobs jobs_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text, 'waiting_for_children'::text, 'waiting_for_lanes'::text, 'waiting_for_prerequisite'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])))
-jobs jobs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES sessions(tenant_id, id)
 jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
 lane_steps lane_steps_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
@@ -845,6 +844,7 @@ CREATE TRIGGER model_calls_change_events AFTER UPDATE ON public.model_calls REFE
 CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER sessions_change_events AFTER UPDATE OF status, gates ON public.sessions FOR EACH ROW WHEN (((old.status <> new.status) OR (old.gates <> new.gates))) EXECUTE FUNCTION tell_session_change()
 CREATE TRIGGER sessions_creation_events AFTER INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION tell_session_change()
+CREATE TRIGGER sessions_of_jobs AFTER DELETE ON public.sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_of_busy_sessions()
 CREATE TRIGGER sessions_pause_notices AFTER UPDATE OF gates ON public.sessions FOR EACH ROW WHEN ((old.gates <> new.gates)) EXECUTE FUNCTION add_pause_notice()
 CREATE TRIGGER stage_runs_change_events AFTER UPDATE OF state ON public.stage_runs FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_stage()
 CREATE TRIGGER stage_runs_creation_events AFTER INSERT ON public.stage_runs FOR EACH ROW EXECUTE FUNCTION tell_stage()
@@ -1641,12 +1641,23 @@ declare
   named_ids uuid[];
   found_jobs int;
 begin
-  select array_agg(distinct row(n.tenant_id, r.id)::job_place), array_agg(distinct n.tenant_id),
-    array_agg(distinct r.id)
+  if exists (
+    select from (select distinct tenant_id, session_id from new_rows) as n
+    left join lateral (select true as found from sessions x
+      where x.tenant_id = n.tenant_id and x.id = n.session_id for key share) as x on true
+    where x.found is null)
+  then
+    raise exception 'a job names a session that is not there' using errcode = '23503';
+  end if;
+  select array_agg(row(r.tenant_id, r.id)::job_place), array_agg(r.tenant_id), array_agg(r.id)
   into named, named_tenants, named_ids
-  from new_rows n
-  cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
-  where r.id <> n.id;
+  from (
+    select n.tenant_id, n.parent_job_id as id from new_rows n where n.parent_job_id <> n.id
+    union
+    select n.tenant_id, n.prerequisite_job_id from new_rows n where n.prerequisite_job_id <> n.id
+    union
+    select n.tenant_id, n.chain_id from new_rows n where n.chain_id <> n.id
+  ) as r;
   if named is not null then
     -- Conditions on both columns of the key, not a join: beside the policy's condition on the tenant the
     -- planner would take the id for a filter and read all jobs of the tenant.
@@ -2362,6 +2373,19 @@ begin
   end if;
   raise exception '% is append-only', tg_table_name
     using errcode = 'DX000', hint = 'access_denied';
+end
+$function$
+CREATE OR REPLACE FUNCTION public.refuse_deletion_of_busy_sessions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from old_rows o cross join lateral (
+    select from jobs j where j.tenant_id = o.tenant_id and j.session_id = o.id limit 1) as j)
+  then
+    raise exception 'a session that has jobs cannot be deleted' using errcode = '23503';
+  end if;
+  return null;
 end
 $function$
 CREATE OR REPLACE FUNCTION public.refuse_lease(of_job uuid)

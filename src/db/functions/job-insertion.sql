@@ -50,8 +50,26 @@ begin
 end
 $$;
 
--- New jobs: a child needs a living parent, and a lane's step begins with its first job. The share
--- locks make the worker that ends the parent or the prerequisite wait, and then see the new row.
+-- A job without its session would never run and never be erased. Checked once for all new jobs of a
+-- session, under the lock of a foreign key; such a key asked for each job and took a seventh of the time
+-- of an insertion.
+create or replace function refuse_deletion_of_busy_sessions() returns trigger language plpgsql as $$
+begin
+  if exists (select from old_rows o cross join lateral (
+    select from jobs j where j.tenant_id = o.tenant_id and j.session_id = o.id limit 1) as j)
+  then
+    raise exception 'a session that has jobs cannot be deleted' using errcode = '23503';
+  end if;
+  return null;
+end
+$$;
+create or replace trigger sessions_of_jobs after delete on sessions
+  referencing old table as old_rows
+  for each statement execute function refuse_deletion_of_busy_sessions();
+
+-- New jobs: each has its session, a child needs a living parent, and a lane's step begins with its first
+-- job. The share locks make the worker that ends the parent or the prerequisite wait, and then see the
+-- new row.
 create or replace function handle_job_insertion() returns trigger language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -60,12 +78,23 @@ declare
   named_ids uuid[];
   found_jobs int;
 begin
-  select array_agg(distinct row(n.tenant_id, r.id)::job_place), array_agg(distinct n.tenant_id),
-    array_agg(distinct r.id)
+  if exists (
+    select from (select distinct tenant_id, session_id from new_rows) as n
+    left join lateral (select true as found from sessions x
+      where x.tenant_id = n.tenant_id and x.id = n.session_id for key share) as x on true
+    where x.found is null)
+  then
+    raise exception 'a job names a session that is not there' using errcode = '23503';
+  end if;
+  select array_agg(row(r.tenant_id, r.id)::job_place), array_agg(r.tenant_id), array_agg(r.id)
   into named, named_tenants, named_ids
-  from new_rows n
-  cross join lateral unnest(array[n.parent_job_id, n.prerequisite_job_id, n.chain_id]) as r (id)
-  where r.id <> n.id;
+  from (
+    select n.tenant_id, n.parent_job_id as id from new_rows n where n.parent_job_id <> n.id
+    union
+    select n.tenant_id, n.prerequisite_job_id from new_rows n where n.prerequisite_job_id <> n.id
+    union
+    select n.tenant_id, n.chain_id from new_rows n where n.chain_id <> n.id
+  ) as r;
   if named is not null then
     -- Conditions on both columns of the key, not a join: beside the policy's condition on the tenant the
     -- planner would take the id for a filter and read all jobs of the tenant.
