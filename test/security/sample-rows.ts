@@ -30,7 +30,10 @@ const ALLOWED: Record<string, string> = {
 };
 
 /** References that a trigger holds instead of a foreign key. */
-const HELD_BY_TRIGGER: Record<string, string> = { 'jobs.chain_id': 'jobs.id' };
+const HELD_BY_TRIGGER: Record<string, string> = {
+  'jobs.chain_id': 'jobs.id',
+  'jobs.session_id': 'sessions.id',
+};
 
 const BY_TYPE: Record<string, () => unknown> = {
   uuid: () => randomUUID(),
