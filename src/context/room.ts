@@ -7,7 +7,7 @@ const ANSWER_SHARE = 1 / 4;
 /** What is kept for the answer where the request needs the rest; with less, turns bring too little. */
 export const LEAST_ANSWER_SHARE = 1 / 16;
 /** The same for the smallest form of a request, which otherwise could not be sent at all. */
-export const SPARE_ANSWER_SHARE = 1 / 32;
+export const SPARE_ANSWER_SHARES = [1 / 24, 1 / 32];
 /** Counts of tokens differ from the provider's by a little. */
 const MARGIN_SHARE = 1 / 50;
 

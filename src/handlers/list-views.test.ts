@@ -64,7 +64,9 @@ const documentsIn = ({ messages }: ModelRequest): string =>
 
 describe('the guidance for a document', () => {
   test('stands in the task, whole, in every form but the smallest', () => {
-    for (const { assembled } of views.slice(0, -1)) {
+    const others = views.filter(({ assembled }) => assembled.form !== 'spare');
+    expect(others.length).toBeGreaterThan(1);
+    for (const { assembled } of others) {
       expect(assembled.guidance).toBeUndefined();
       expect(promptOf(assembled.request)).toContain(SAID.repeat(20).trim());
       expect(findDocuments(assembled)).toEqual([]);

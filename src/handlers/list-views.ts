@@ -1,4 +1,4 @@
-import { LEAST_ANSWER_SHARE, roomForRequest, SPARE_ANSWER_SHARE } from '../context/room.ts';
+import { LEAST_ANSWER_SHARE, roomForRequest, SPARE_ANSWER_SHARES } from '../context/room.ts';
 import { LEFT_OUT } from '../context/shorten-text.ts';
 import { assembleRequest } from '../generation/assemble-request.ts';
 import { guidanceDocument } from '../generation/guidance.ts';
@@ -44,7 +44,7 @@ export function* listViews(
     return { assembled: form, room, least: countLeast(form, measure) };
   };
   const [usual, most] = [roomBeside(), roomBeside(LEAST_ANSWER_SHARE)];
-  const sparest = roomBeside(SPARE_ANSWER_SHARE);
+  const spareRooms = SPARE_ANSWER_SHARES.map(roomBeside);
   yield view(assembled, usual);
   const { turn } = assembled;
   if (turn?.kind === 'continue') {
@@ -57,7 +57,8 @@ export function* listViews(
     yield view(byOpen, usual);
     yield view(byOpen, most);
     const spare = { ...assembled, form: 'spare' as const, portions: open };
-    yield view(withTurn(spare, { ...turn, complete, isTerse: true }), sparest);
+    const terse = withTurn(spare, { ...turn, complete, isTerse: true });
+    for (const room of spareRooms) yield view(terse, room);
     return;
   }
   yield view(narrow(assembled, measure, usual), usual);
@@ -73,7 +74,8 @@ export function* listViews(
   }
   const keys = [...pieces, ...others];
   const many = countFitting(pieces.length, (count) => canGoOn(keys, count));
-  yield view(askFor(spare, keys, many), sparest);
+  const fewest = askFor(spare, keys, many);
+  for (const room of spareRooms) yield view(fewest, room);
 }
 
 /** The portions that a request asks for. */
