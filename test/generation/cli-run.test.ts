@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sleep } from '../../src/platform/clock.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { type Ended, type Place, runDialectic, spawnDialectic } from '../run-dialectic.ts';
@@ -176,6 +177,8 @@ test('Ctrl-C starts nothing new, twice cuts off, and resume repeats no finished 
         .toBe(HELD_PIECES);
       let told = '';
       child.stderr.on('data', (text: string) => (told += text));
+      // The end of the call before is told a moment after this one began, and would count as awaited.
+      await sleep(500);
       child.kill('SIGINT');
       await expect
         .poll(() => told, { timeout: 20_000 })
