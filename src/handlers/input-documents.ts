@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { TenantQueries } from '../db/transaction.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
-import { freezeDeep, onceFor } from '../text/memo.ts';
+import { freezeDeep, onceFor, SizedMemo } from '../text/memo.ts';
 
 type Row = {
   id: string;
@@ -28,56 +28,40 @@ export const readInputDocuments = (
   reads: TenantQueries,
   { inputs }: Pick<PlannedJob, 'inputs'>,
 ): Promise<InputDocuments> =>
-  keptDocuments(database).read(
+  readKept(
+    keptDocuments(database),
     reads,
     inputs.flatMap(({ ids }) => ids),
   );
 
-const keptDocuments = onceFor((_database: Database) => new DocumentCache());
-
 /** Some debates of the longest kind: a document is read by every lane and by most later steps. */
 const MOST_CHARACTERS = 10_000_000;
 
-type Kept = { readonly row: Row; readonly characters: number };
-
 /**
  * Documents of one database that jobs of this process have read. A document that is stored never
- * changes, but for marks that no prompt shows. The least recently used go first.
+ * changes, but for marks that no prompt shows.
  */
-class DocumentCache {
-  readonly #kept = new Map<string, Kept>();
-  #characters = 0;
+const keptDocuments = onceFor((_database: Database) => new SizedMemo<Row>(MOST_CHARACTERS));
 
-  async read(reads: TenantQueries, ids: readonly string[]): Promise<InputDocuments> {
-    const found = new Map<string, Row>();
-    for (const id of ids) {
-      const key = `${reads.tenantId}/${id}`;
-      const known = this.#kept.get(key);
-      if (known === undefined) continue;
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
-      found.set(id, known.row);
-    }
-    const unknown = ids.filter((id) => !found.has(id));
-    if (unknown.length === 0) return found;
-    for (const row of await readRows(reads, unknown)) {
-      found.set(row.id, row);
-      if (isFinal(row)) this.#keep(`${reads.tenantId}/${row.id}`, freezeDeep(row));
-    }
-    return found;
+async function readKept(
+  kept: SizedMemo<Row>,
+  reads: TenantQueries,
+  ids: readonly string[],
+): Promise<InputDocuments> {
+  const found = new Map<string, Row>();
+  for (const id of ids) {
+    const known = kept.get(`${reads.tenantId}/${id}`);
+    if (known !== undefined) found.set(id, known);
   }
-
-  #keep(key: string, row: Row): void {
-    if (this.#kept.has(key)) return;
+  const unknown = ids.filter((id) => !found.has(id));
+  if (unknown.length === 0) return found;
+  for (const row of await readRows(reads, unknown)) {
+    found.set(row.id, row);
+    if (!isFinal(row)) continue;
     const characters = (row.body ?? JSON.stringify(row.content)).length;
-    this.#kept.set(key, { row, characters });
-    this.#characters += characters;
-    for (const [oldest, one] of this.#kept) {
-      if (this.#characters <= MOST_CHARACTERS) break;
-      this.#kept.delete(oldest);
-      this.#characters -= one.characters;
-    }
+    kept.keep(`${reads.tenantId}/${row.id}`, freezeDeep(row), characters);
   }
+  return found;
 }
 
 /** A document of an earlier release gets its body when it is first read. */

@@ -20,6 +20,7 @@ export function shrinkTree(given: readonly Order[], sizes: Sizes): readonly Orde
     before = size;
     for (const [i, j] of pairs) {
       for (const changed of changesOf(orders, i, j)) {
+        if (isSame(changed, orders)) continue;
         const smaller = treeSize(changed, sizes);
         if (smaller < size) [orders, size] = [changed, smaller];
       }
@@ -34,6 +35,10 @@ export function shrinkTree(given: readonly Order[], sizes: Sizes): readonly Orde
   }
   return orders;
 }
+
+/** Whether a change has changed no order. */
+const isSame = (changed: readonly Order[], orders: readonly Order[]): boolean =>
+  changed.every((order, at) => order === orders[at]);
 
 /** What saves most comes first in all orders that have it, and so on behind it and beside it. */
 function growTree(given: readonly Order[], sizes: Sizes): readonly Order[] {

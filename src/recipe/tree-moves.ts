@@ -34,9 +34,9 @@ function beginningsOf(orders: readonly Order[]): readonly Order[] {
 const beginsWith = (order: Order, beginning: Order): boolean =>
   beginning.every((thing, at) => order[at] === thing);
 
-/** The same order with some of its things in front. */
+/** The same order with some of its things in front; itself where they are there already. */
 export const leadWith = (order: Order, first: Order): Order =>
-  first.length === 0 ? order : [...first, ...without(order, first)];
+  beginsWith(order, first) ? order : [...first, ...without(order, first)];
 
 export const without = (order: Order, things: Order): Order =>
   order.filter((thing) => !things.includes(thing));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeInert } from '../text/safe-markdown.ts';
-import type { DocumentRow } from './export.ts';
 import { addWorkItems } from './export-results.ts';
+import type { DocumentRow } from './export-rows.ts';
 import type { SessionView } from './read.ts';
 
 const workItems = { stage: 's', documentKey: 'plan', items: 'tasks', id: 'id', title: 'title' };

@@ -10,7 +10,8 @@ import { requireRecord } from '../text/is-record.ts';
 import { humanise, toMarkdown } from '../text/markdown-blocks.ts';
 import { safeInline } from '../text/markdown-text.ts';
 import { makeInert } from '../text/safe-markdown.ts';
-import type { DocumentRow, ExportedDocument } from './export.ts';
+import type { ExportedDocument } from './export.ts';
+import type { DocumentRow } from './export-rows.ts';
 import type { SessionView } from './read.ts';
 
 /** A document of the result as people find it: under its title, beside the readme. */

@@ -9,12 +9,13 @@ import { Slices } from '../platform/clock.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { makeInert } from '../text/safe-markdown.ts';
-import { type CitationRecord, describeRerun } from './citation-record.ts';
+import { describeRerun } from './citation-record.ts';
 import { type Counts, readCounts } from './counts.ts';
-import { type NamedFile, WITH_SIBLINGS, workOf } from './document-paths.ts';
+import { workOf } from './document-paths.ts';
 import { CallFiles, type IsWritten, readCalls, showAsIs } from './export-calls.ts';
 import { addFeedbackFiles, type FeedbackRecord } from './export-feedback.ts';
 import { addResults, addWorkItems } from './export-results.ts';
+import { askersOf, type DocumentRow, readRows } from './export-rows.ts';
 import {
   addSources,
   type CitationReport,
@@ -24,7 +25,7 @@ import {
 import { readFailedJobs, readLosses } from './losses.ts';
 import { markReplaced } from './mark-replaced.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
-import { readQuestions } from './questions.ts';
+import { gatherQuestions } from './questions.ts';
 import { laneOf, readSession, type SessionLane, type SessionView } from './read.ts';
 import { writeContents, writeReadme } from './readme.ts';
 import { readStageLanes } from './stages.ts';
@@ -67,25 +68,6 @@ export type ExportedSession = {
   readonly citations: CitationReport | null;
 };
 
-export type DocumentRow = NamedFile & {
-  id: string;
-  kind: 'document' | 'header_context' | 'seed_prompt';
-  source_group: string | null;
-  contribution_id: string | null;
-  anchor_id: string | null;
-  inputs: { name: string; ids: string[] }[] | null;
-  content: unknown;
-  missing: Loss[];
-  citations: CitationRecord | null;
-  markdown: string | null;
-  markdown_hash: string | null;
-  chain_id: string | null;
-  cost_micros: number | null;
-  recorded_cost_micros: number | null;
-  lacks_recorded_cost: boolean;
-  is_offline: boolean;
-};
-
 /**
  * The tree that a person gets: everything that the sessions of the project have made so far. The
  * files at its root (readme, settings, Pending/) follow the named session.
@@ -121,7 +103,7 @@ export async function exportTree(
   const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten, slices);
   const missing = await readMissing(tx, session, documents);
   await addProject(tx, session, others, files, { missing, feedback });
-  const questions = await readQuestions(tx, session, slices);
+  const questions = await gatherQuestions(tx, session, askersOf(session, rows), slices);
   const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
   const folder = {
     results: addResults(session, rows, documents, files),
@@ -283,36 +265,6 @@ function isRendered({ process }: SessionView, row: DocumentRow): boolean {
   const stage = process.stages.find(({ key }) => key === row.stage_key);
   const step = stage?.steps.find(({ output }) => output.documentKey === row.document_key);
   return step !== undefined && step.output.template !== null;
-}
-
-function readRows(tx: Transaction, session: SessionView): Promise<DocumentRow[]> {
-  return tx.query<DocumentRow>(
-    `select d.id, d.kind, d.iteration, d.stage_key, d.document_key, d.lane_id, d.version,
-       d.source_group, d.contribution_id, d.anchor_id, d.inputs, d.content, d.missing,
-       d.citations, b.body as markdown, d.markdown_hash,
-       j.responding_lane_id, j.chain_id, s.siblings,
-       -- What code makes has no calls and costs nothing.
-       case when c.chain_id is null then 0 when c.known then c.cost end as cost_micros,
-       case when not c.unrecorded then c.recorded end as recorded_cost_micros,
-       coalesce(c.unrecorded, false) as lacks_recorded_cost,
-       coalesce(c.offline, false) as is_offline
-     from documents d
-     left join blobs b on b.tenant_id = d.tenant_id and b.hash = d.markdown_hash
-     left join jobs j on j.tenant_id = d.tenant_id and j.id = d.job_id
-     ${WITH_SIBLINGS}
-     left join (
-       select k.chain_id, sum(m.cost_micros)::float8 as cost,
-         sum(m.recorded_cost_micros)::float8 as recorded,
-         bool_or(m.origin = 'recording' and m.recorded_cost_micros is null) as unrecorded,
-         bool_or(m.origin = 'offline' and m.contribution_id is not null) as offline,
-         bool_and(m.cost_micros is not null or m.status = 'failed') as known
-       from model_calls m join jobs k on k.tenant_id = m.tenant_id and k.id = m.job_id
-       where m.session_id = $1 group by k.chain_id
-     ) c on c.chain_id = j.chain_id
-     where d.session_id = $1 and not d.superseded
-     order by d.iteration, d.identity`,
-    [session.id],
-  );
 }
 
 /** The lane on whose proposal a document is, then the one whose responses it merges with it. */

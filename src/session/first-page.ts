@@ -2,8 +2,8 @@ import { splitFrontMatter } from '../documents/front-matter.ts';
 import { splitNotes } from '../sources/footnotes.ts';
 import { isRecord } from '../text/is-record.ts';
 import { safeInline } from '../text/markdown-text.ts';
-import type { DocumentRow } from './export.ts';
 import { findResult, type ResultFile } from './export-results.ts';
+import type { DocumentRow } from './export-rows.ts';
 import type { SessionView } from './read.ts';
 
 /** More than a reader takes in; the document of the checks has them all. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { shipped, shippedWhole } from '../../test/recipes/shipped.ts';
 import type { Process } from '../recipe/types.ts';
-import type { DocumentRow } from './export.ts';
+import type { DocumentRow } from './export-rows.ts';
 import { readOutcome } from './outcome.ts';
 import type { SessionView } from './read.ts';
 

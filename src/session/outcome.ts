@@ -2,8 +2,8 @@ import { splitFrontMatter } from '../documents/front-matter.ts';
 import { contractOf } from '../recipe/contract.ts';
 import type { DocumentRef, Process, Stage, Step } from '../recipe/types.ts';
 import { isRecord } from '../text/is-record.ts';
-import type { DocumentRow } from './export.ts';
 import { findResult } from './export-results.ts';
+import type { DocumentRow } from './export-rows.ts';
 import type { SessionView } from './read.ts';
 
 /** What a run came to, for readers who have only a minute. */

@@ -30,14 +30,16 @@ export type Question = {
   readonly answers: readonly string[];
 };
 
-type Row = {
-  id: string;
-  stage: string;
-  step: string;
-  key: string;
-  lane: number;
-  iteration: number;
-  content: unknown;
+/** A document that may ask. */
+export type Asker = {
+  readonly id: string;
+  readonly stage: string;
+  readonly step: string;
+  readonly key: string;
+  readonly lane: number;
+  readonly identity: string;
+  readonly iteration: number;
+  readonly content: unknown;
 };
 
 /** Who asks, each document once with its lanes: `thesis/business_case@1,2`. */
@@ -51,15 +53,20 @@ export function nameAskers({ askedBy }: Question): string[] {
 }
 
 /** All questions of the newest documents, in the order of the process; answered ones included. */
-export async function readQuestions(
+export async function readQuestions(tx: Transaction, session: SessionView): Promise<Question[]> {
+  return gatherQuestions(tx, session, await readAskers(tx, session));
+}
+
+/** As `readQuestions`, where the documents of the session have been read already. */
+export async function gatherQuestions(
   tx: Transaction,
   session: SessionView,
+  documents: readonly Asker[],
   slices = new Slices(),
 ): Promise<Question[]> {
   const { process } = session;
-  const rows = await readNewest(tx, session);
   const found = new Map<string, Omit<Question, 'number' | 'answers'>>();
-  for (const row of rows) {
+  for (const row of newestOf(session, documents)) {
     await slices.rest();
     const stage = process.stages.find(({ key }) => key === row.stage);
     const step = stage?.steps.find(({ key }) => key === row.step);
@@ -100,20 +107,30 @@ export async function readQuestions(
   }));
 }
 
-/** What each stage made in the last pass in which it ran. */
-async function readNewest(tx: Transaction, session: SessionView): Promise<Row[]> {
-  const rows = await tx.query<Row>(
+const readAskers = (tx: Transaction, { id }: SessionView): Promise<Asker[]> =>
+  tx.query<Asker>(
     `select d.id, d.stage_key as stage, d.step_key as step, d.document_key as key,
-       l.ordinal as lane, d.iteration, d.content
+       l.ordinal as lane, d.identity, d.iteration, d.content
      from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
-     where d.session_id = $1 and d.kind = 'document' and not d.superseded
-       and d.iteration = (select max(o.iteration) from documents o where o.tenant_id = d.tenant_id
-         and o.session_id = d.session_id and o.stage_key = d.stage_key and o.kind = 'document')
-     order by l.ordinal, d.identity`,
-    [session.id],
+     where d.session_id = $1 and d.kind = 'document' and not d.superseded`,
+    [id],
   );
-  const order = session.process.stages.map(({ key }) => key);
-  return rows.toSorted((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage));
+
+/** What each stage made in the last pass in which it ran, in the order of the process. */
+function newestOf({ process }: SessionView, documents: readonly Asker[]): Asker[] {
+  const last = new Map<string, number>();
+  for (const { stage, iteration } of documents) {
+    last.set(stage, Math.max(iteration, last.get(stage) ?? 0));
+  }
+  const order = process.stages.map(({ key }) => key);
+  return documents
+    .filter(({ stage, iteration }) => iteration === last.get(stage))
+    .toSorted(
+      (a, b) =>
+        order.indexOf(a.stage) - order.indexOf(b.stage) ||
+        a.lane - b.lane ||
+        (a.identity < b.identity ? -1 : 1),
+    );
 }
 
 async function readAnswers(tx: Transaction, session: SessionView): Promise<Map<string, string[]>> {

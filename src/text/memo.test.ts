@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freezeDeep, Memo, onceForPair } from './memo.ts';
+import { freezeDeep, Memo, onceForPair, SizedMemo } from './memo.ts';
 
 test('a memo makes what it is asked for once, and forgets the least recently used', () => {
   const made: string[] = [];
@@ -11,6 +11,17 @@ test('a memo makes what it is asked for once, and forgets the least recently use
     });
   expect(['a', 'b', 'a', 'c', 'a', 'b'].map(ask)).toEqual(['A', 'B', 'A', 'C', 'A', 'B']);
   expect(made).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('a memo of texts holds so many characters, and forgets the least recently used', () => {
+  const memo = new SizedMemo<string>(10);
+  memo.keep('a', 'A', 4);
+  memo.keep('b', 'B', 4);
+  expect(memo.get('a')).toBe('A');
+  memo.keep('c', 'C', 4);
+  expect(['a', 'b', 'c'].map((key) => memo.get(key))).toEqual(['A', undefined, 'C']);
+  memo.keep('d', 'D', 11);
+  expect(['a', 'c', 'd'].map((key) => memo.get(key))).toEqual([undefined, undefined, undefined]);
 });
 
 test('a value that is shared refuses changes at any depth', () => {

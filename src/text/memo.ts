@@ -21,6 +21,36 @@ export class Memo<Value> {
   }
 }
 
+/** What was read under a key, up to so many characters in all; the least recently used goes first. */
+export class SizedMemo<Value> {
+  readonly #kept = new Map<string, { readonly value: Value; readonly characters: number }>();
+  readonly #limit: number;
+  #characters = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get(key: string): Value | undefined {
+    const known = this.#kept.get(key);
+    if (known === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, known);
+    return known.value;
+  }
+
+  keep(key: string, value: Value, characters: number): void {
+    if (this.#kept.has(key)) return;
+    this.#kept.set(key, { value, characters });
+    this.#characters += characters;
+    for (const [oldest, one] of this.#kept) {
+      if (this.#characters <= this.#limit) break;
+      this.#kept.delete(oldest);
+      this.#characters -= one.characters;
+    }
+  }
+}
+
 /** What a pure function makes of an object that never changes, made once for as long as it is there. */
 export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { readonly value: Value }>();
