@@ -8,6 +8,7 @@ import { attendSources } from './attend-sources.ts';
 import { type Answered, call } from './call.ts';
 import { chargeUnsaved } from './charge-unsaved.ts';
 import { compute } from './compute.ts';
+import { departuresOf } from './departures.ts';
 import { FundsRefused } from './embedding-call.ts';
 import { fit } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
@@ -25,6 +26,20 @@ import { save, saveKept } from './save.ts';
  * Answered, Judged.
  */
 export async function execute(deps: HandlerDeps, context: JobContext): Promise<void> {
+  const leave = departuresOf(deps.database).expect();
+  try {
+    await prepareAndAsk(deps, context, leave);
+  } finally {
+    leave();
+  }
+}
+
+/** `leave` is called when the request has left, or when there will be none. */
+async function prepareAndAsk(
+  deps: HandlerDeps,
+  context: JobContext,
+  leave: () => void,
+): Promise<void> {
   const { database } = deps;
   const { job } = context;
   const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
@@ -32,12 +47,15 @@ export async function execute(deps: HandlerDeps, context: JobContext): Promise<v
   const loaded = await step('load', () => load(database, job));
   // Some documents are made by code from their inputs, without a call.
   const { compute: computation } = loaded.step;
-  if (computation !== null)
+  if (computation !== null) {
+    leave();
+    await departuresOf(database).untilGone();
     return step('compute', () => compute(deps, context, loaded, computation));
+  }
   const attended = await step('attend', () => attendSources(deps, job, loaded));
   const assembled = await step('assemble', () => assemble(attended));
   const recovered = await recover(database, job, assembled);
-  const answered = recovered ?? (await ask(deps, context, assembled));
+  const answered = recovered ?? (await ask(deps, context, assembled, leave));
   if (answered === null) return;
   let isSaved = false;
   try {
@@ -62,6 +80,7 @@ async function ask(
   deps: HandlerDeps,
   context: JobContext,
   assembled: Assembled,
+  leave: () => void,
 ): Promise<Answered | null> {
   try {
     const reserved = await fitAndReserve(deps, context, assembled);
@@ -69,6 +88,7 @@ async function ask(
     const answering = timed(deps.trace, 'call', context.job.id, () =>
       call(deps, context, reserved),
     );
+    leave();
     void rehearseMeanwhile(assembled.session.process, answering);
     return await answering;
   } catch (error) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { newTenant, openTestStore } from '../../test/stores.ts';
 import { watchTexts } from '../../test/watch-texts.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
@@ -65,5 +65,16 @@ test('the calls of a model are asked for what they teach once in some seconds', 
     loadMeasure(database, tenantId, 'loop/b'),
   ]);
   expect(measures.map(({ method }) => method)).toEqual(['estimated', 'estimated', 'estimated']);
-  expect(sent().filter((text) => text.includes('counted_tokens'))).toHaveLength(2);
+  let asked = 0;
+  const look = (): number => {
+    asked += sent().flatMap((text) => text.match(/execute "batch_read-ratios/g) ?? []).length;
+    return asked;
+  };
+  expect(look()).toBe(2);
+  vi.useFakeTimers({ toFake: ['performance'], now: performance.now() });
+  vi.advanceTimersByTime(5_001);
+  await loadMeasure(database, tenantId, 'loop/a');
+  await loadMeasure(database, tenantId, 'loop/a');
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(look()).toBe(3));
 });

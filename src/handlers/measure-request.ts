@@ -53,10 +53,13 @@ export async function loadMeasure(
 /** For so long the ratios of a model stay as they were read: each call adds one to fifty. */
 const REMEMBER_MS = 5_000;
 
-type Remembered = { readonly atMs: number; readonly ratios: Promise<readonly number[]> };
+type Remembered = { atMs: number; ratios: Promise<readonly number[]> };
 const remembered = new WeakMap<Database, Map<string, Remembered>>();
 
-/** The ratios as they were read in the last seconds: asking for each call costs a transaction. */
+/**
+ * The ratios as they were read in the last seconds: asking for each call costs a transaction. Older ones
+ * are read again while the call that asks goes on with what is known.
+ */
 function rememberRatios(
   database: Database,
   tenantId: string,
@@ -68,9 +71,19 @@ function rememberRatios(
   const found = known.get(key);
   if (found && elapsedMs() - found.atMs < REMEMBER_MS) return found.ratios;
   const ratios = readRatios(database, tenantId, model);
-  known.set(key, { atMs: elapsedMs(), ratios });
-  ratios.catch(() => known.delete(key));
-  return ratios;
+  if (!found) {
+    known.set(key, { atMs: elapsedMs(), ratios });
+    ratios.catch(() => known.delete(key));
+    return ratios;
+  }
+  found.atMs = elapsedMs();
+  ratios.then(
+    () => {
+      found.ratios = ratios;
+    },
+    () => {}, // the next one who asks tries again
+  );
+  return found.ratios;
 }
 
 /** Counts with the ratios of reported to counted tokens in the last calls of the model. */
@@ -110,14 +123,13 @@ async function readRatios(
   tenantId: string,
   model: string,
 ): Promise<readonly number[]> {
-  const rows = await database.asTenant(tenantId, (tx) =>
-    tx.query<{ ratio: number }>(
-      `select input_tokens::float8 / counted_tokens as ratio from model_calls
-       where model = $1 and not usage_estimated and input_tokens > 0
-         and counted_tokens >= ${LEAST_TOKENS}
-       order by id desc limit ${MOST_CALLS}`,
-      [model],
-    ),
+  const rows = await database.readsOf(tenantId).query<{ ratio: number }>(
+    `select input_tokens::float8 / counted_tokens as ratio from model_calls
+     where model = $1 and not usage_estimated and input_tokens > 0
+       and counted_tokens >= ${LEAST_TOKENS}
+     order by id desc limit ${MOST_CALLS}`,
+    [model],
+    'read-ratios',
   );
   return rows.map(({ ratio }) => ratio);
 }

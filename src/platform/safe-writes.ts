@@ -2,20 +2,26 @@ import {
   closeSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
-  openSync,
+  mkdir,
+  open,
   renameSync,
   rmSync,
   type Stats,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { newId } from './ids.ts';
 
-// The calls of the file system here are synchronous: each takes some ten microseconds, and by way of a
-// promise and a thread of Node's pool three times the processor time. A debate has a thousand files; who
-// writes many of them lets others in between (`Slices`).
+// Most calls of the file system here are synchronous: each takes some ten microseconds, and by way of a
+// promise and a thread of Node's pool three times the processor time. To create a file or a folder takes
+// half a millisecond of the kernel, so that goes to the pool: a debate has a thousand files, and in that
+// time the main thread answers models and the store. Who writes many of them lets others in between
+// (`Slices`).
+
+const openInPool = promisify(open);
+const mkdirInPool = promisify(mkdir);
 
 /** How the names of what is not whole yet begin; a killed process may leave one behind. */
 export const PARTIAL_PREFIX = '.dialectic-';
@@ -34,7 +40,7 @@ export async function replaceText(
   try {
     const older = before === undefined ? lookNow(path) : before;
     const kept = older?.isFile() ? older.mode & 0o777 : 0o666;
-    const file = openSync(partial, 'wx', mode ?? kept);
+    const file = await openInPool(partial, 'wx', mode ?? kept);
     let written: Stats;
     try {
       writeFileSync(file, text);
@@ -65,7 +71,7 @@ export async function makeFoldersWithin(
     folder = join(folder, part);
     if (made.has(folder)) continue;
     try {
-      mkdirSync(folder);
+      await mkdirInPool(folder);
     } catch (thrown) {
       if (codeOf(thrown) !== 'EEXIST') throw thrown;
     }
