@@ -51,7 +51,7 @@ export type Fence = {
 };
 
 /** A line that may open a fenced block: before it stand only the marks of lists and quotes. */
-const MAY_OPEN_FENCE = /^[\s>*+\-\d.)]*(?:```|~~~)/m;
+const MAY_OPEN_FENCE = /^[ \t>*+\-\d.)]*(?:```|~~~)/m;
 
 /**
  * The fenced blocks of a text, those within lists and quotes included. The text is parsed only where

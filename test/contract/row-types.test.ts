@@ -31,7 +31,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'src/session/converge.ts': ['lane_id'], // ballots and what they rank are of lanes
   'src/session/document-paths.ts': ['document_key', 'lane_id'], // of documents alone
   'src/session/export-calls.ts': ['finish'], // calls with a contribution have ended
-  'src/session/export-rows.ts': ['document_key', 'lane_id'], // null for seed prompts alone, written before
+  'src/session/export-rows.ts': ['document_key', 'lane_id'], // null for seed prompts alone
   'src/session/losses.ts': ['stage_run_id', 'lane_id'], // joined by one, selected by the other
   'src/session/name-document.ts': ['key'], // selected where it is not null
   'src/session/questions.ts': ['step', 'key', 'question'], // of documents; where it is not null
