@@ -26,7 +26,7 @@ export async function readPlanOf(tx: Transaction, session: string): Promise<Plan
   );
   const documents = await tx.query<DocumentRow>(
     `select d.id, d.job_id, coalesce(j.chain_id, d.id) as chain_id, coalesce((
-       select json_agg(i.id) from jsonb_array_elements(j.payload->'planned'->'inputs') as p,
+       select json_agg(i.id) from jsonb_array_elements(d.inputs) as p,
          jsonb_array_elements_text(p->'ids') as i (id)), '[]') as inputs
      from documents d left join jobs j on j.id = d.job_id where d.session_id = $1`,
     [session],

@@ -22,12 +22,12 @@ export type ExecutePayload = {
   readonly later?: readonly string[];
   /** The attempts whose sections stay, in their order. */
   readonly kept?: readonly ChunkRange[];
-  /** A document that was not there when the job was planned, and what stands for it in the plan. */
-  readonly awaits?: {
+  /** Documents that were not there when the job was planned, and what stands for them in the plan. */
+  readonly awaits?: readonly {
     readonly identity: string;
     readonly documentId: string;
     readonly contributionId: string;
-  };
+  }[];
   /** An attempt that fulfils the contract, for want of a better one. */
   readonly valid?: Attempt;
   /** How it is asked for since its writer failed to mend its citations. */

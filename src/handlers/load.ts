@@ -46,10 +46,7 @@ export type Loaded = Assembly & {
 export async function load(database: Database, job: Job): Promise<Loaded> {
   const reads = database.readsOf(job.tenantId);
   const payload = job.payload as unknown as ExecutePayload;
-  const { awaits } = payload;
-  const planned = awaits
-    ? await resolveAwaited(reads, job.sessionId, { planned: payload.planned, awaits })
-    : payload.planned;
+  const planned = await resolveAwaited(reads, job.sessionId, payload);
   // Given before any of them is awaited, the statements take one round trip.
   const [session, facts, sources, originId, chunks, seedPrompt, documents, version, abandoned] =
     await Promise.all([

@@ -12,14 +12,13 @@ import { findReadySteps } from '../planning/ready.ts';
 import type { Loss, PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
-import { isCombining } from '../recipe/expand-combine.ts';
 import { toLaneStates } from '../session/lane-states.ts';
 import { readFailedJobs, readLosses } from '../session/losses.ts';
 import { laneOf, readSession, type SessionView } from '../session/read.ts';
 import { readStageLanes, readStagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import { awaitDocument, findAwaited, payloadFor } from './await-document.ts';
 import { jobDocument } from './job-document.ts';
+import { type PlanEntry, planAhead } from './plan-ahead.ts';
 import { providerKey } from './provider-limits.ts';
 
 /** The PLAN job of a lane plans the steps that can run now; it waits for other lanes if it must. */
@@ -49,9 +48,11 @@ export async function planLane(database: Database, { job, commit }: JobContext):
   };
   const readiness = findReadySteps(request);
   if (readiness.ready.length > 0) {
-    const children = planWave(job, view, request, readiness.ready);
+    const entries = planWave(job, view, request, readiness.ready);
+    const children = entries.map((entry) => childOf(view.session, job, entry));
     const { waiting, waitingForLanes, blocked } = readiness;
-    const thenEnd = [...waiting, ...waitingForLanes, ...blocked].length === 0;
+    const planned = new Set(entries.map((entry) => entry.planned.step));
+    const thenEnd = [...waiting, ...waitingForLanes, ...blocked].every((key) => planned.has(key));
     return commit({ children, next: { waitFor: 'children', thenEnd } });
   }
   if (readiness.waitingForLanes.length > 0) {
@@ -73,6 +74,8 @@ function placeOf({ id, stageRunId, laneId }: Job) {
   throw new DialecticError('internal_error', `Job ${id} plans a lane and has none.`);
 }
 
+type ReadyRequest = Parameters<typeof findReadySteps>[0];
+
 type LaneView = {
   readonly session: SessionView;
   readonly stageLanes: Readonly<Record<string, readonly string[]>>;
@@ -92,45 +95,27 @@ async function readLabelSeed(tx: TenantQueries, sessionId: string): Promise<stri
   return seed;
 }
 
-/**
- * The jobs of the steps that are ready. A step that only waits for what one of them combines is
- * planned with it, as a job that has the combining one as its prerequisite.
- */
+/** The jobs of the steps that are ready, and those of later steps that only wait for them. */
 function planWave(
   job: Job,
   view: LaneView,
-  request: Parameters<typeof findReadySteps>[0],
+  request: ReadyRequest,
   ready: readonly string[],
-): ChildJob[] {
-  const stage = stageOf(view.session.process, request.stageKey);
+): PlanEntry[] {
+  const plan = (stepKey: string, beside: readonly SourceDocument[]) =>
+    planJobs(job, { ...view, documents: [...view.documents, ...beside] }, stepKey);
   const first = ready.flatMap((stepKey) =>
-    planJobs(job, view, stepKey).map((planned) => ({ id: newId(), stepKey, planned })),
+    plan(stepKey, []).map((planned) => ({ id: newId(), planned })),
   );
-  const children = first.map(({ id, planned }) => ({
-    ...childOf(view.session, job, planned, { planned }),
-    id,
-  }));
-  const awaited = first
-    .filter(({ stepKey }) => isCombining(stepOf(stage, stepKey)))
-    .map(({ id, planned }) => awaitDocument(id, planned));
-  if (awaited.length === 0) return children;
-  const own = Object.fromEntries(
-    ready.map((key) => [key, isCombining(stepOf(stage, key)) ? 'done' : 'planned'] as const),
-  );
-  const states = {
-    ...request.states,
-    [request.laneId]: { ...request.states[request.laneId], ...own },
-  };
-  const readers = findReadySteps({ ...request, states }).ready.flatMap((stepKey) => {
-    const one = findAwaited(stage, stepKey, awaited);
-    if (one === undefined) return [];
-    const documents = [...view.documents, one.document];
-    return planJobs(job, { ...view, documents }, stepKey).map((planned) => ({
-      ...childOf(view.session, job, planned, payloadFor(planned, one)),
-      prerequisiteId: one.jobId,
-    }));
+  const { laneId, states } = request;
+  return planAhead(first, {
+    stage: stageOf(view.session.process, request.stageKey),
+    plan,
+    readyAfter: (planned) => {
+      const own = { ...states[laneId], ...planned };
+      return findReadySteps({ ...request, states: { ...states, [laneId]: own } }).ready;
+    },
   });
-  return [...children, ...readers];
 }
 
 function planJobs(job: Job, view: LaneView, stepKey: string): readonly PlannedJob[] {
@@ -155,15 +140,17 @@ function planJobs(job: Job, view: LaneView, stepKey: string): readonly PlannedJo
 function childOf(
   session: SessionView,
   job: Job,
-  planned: PlannedJob,
-  payload: ExecutePayload,
+  { id, planned, awaits, prerequisiteId }: PlanEntry,
 ): ChildJob {
   const step = stepOf(stageOf(session.process, planned.stage), planned.step);
   const [provider = ''] = laneOf(session, job.laneId).model.split('/');
   const document = jobDocument(planned);
   // A lineage that begins with what the job awaits has no name yet.
-  const isOpen = document.sourceGroup === payload.awaits?.contributionId;
+  const isOpen = awaits?.some((one) => document.sourceGroup === one.contributionId) ?? false;
+  const payload: ExecutePayload = { planned, ...(awaits && { awaits }) };
   return {
+    id,
+    ...(prerequisiteId !== undefined && { prerequisiteId }),
     type: 'EXECUTE',
     stepKey: planned.step,
     policy: step.dependencyPolicy,
@@ -172,7 +159,7 @@ function childOf(
     inputDigest: digestInputs(planned),
     idempotencyKey: `${session.id}/${planned.identity}`,
     document: isOpen ? { ...document, sourceGroup: null } : document,
-    payload: { ...payload },
+    payload,
   };
 }
 

@@ -32,7 +32,7 @@ export async function reopenStageRun(tx: Transaction, run: NewStageRun): Promise
   return row.id;
 }
 
-type StepState = 'running' | 'completed' | 'failed';
+type StepState = 'waiting' | 'running' | 'completed' | 'failed';
 
 /** Where the lanes of a stage stand, and the version that a decision to wait must name. */
 export type StageStanding = {

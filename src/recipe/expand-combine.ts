@@ -7,10 +7,6 @@ type Expanded = Pick<Stage, 'steps' | 'contracts' | 'files'>;
 const CONTRACT = 'contracts/_combined.yaml';
 const TEMPLATE = 'templates/_combined.md';
 
-/** Whether a step merges documents for another step, which waits for it as its prerequisite. */
-export const isCombining = ({ output }: Pick<Step, 'output'>): boolean =>
-  output.contract === CONTRACT;
-
 /**
  * Steps with `combine: true` at an input: before such a step the same participant merges the documents
  * of the input into one, and the step reads that in their place. The merging is a step like any other,

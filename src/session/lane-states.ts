@@ -13,7 +13,7 @@ export function toLaneStates(process: Process, stageKey: string, standing: Stage
       const state = lane.get(key);
       if (state === 'completed') own[key] = 'done';
       else if (state === 'failed' || lane.has('*')) own[key] = 'failed';
-      else if (state === 'running') own[key] = 'planned';
+      else if (state !== undefined) own[key] = 'planned';
     }
     states[laneId] = own;
   }

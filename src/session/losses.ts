@@ -31,7 +31,7 @@ type FailedJob = {
 type StageLanes = Readonly<Record<string, readonly string[]>>;
 
 /** Codes that only say that something else failed. */
-const CONSEQUENCES = ['child_failed', 'quorum_missed'];
+const CONSEQUENCES = ['child_failed', 'quorum_missed', 'prerequisite_failed'];
 
 /** Reads what failed in the current pass and was borne, by a policy or by the run's own leave. */
 export async function readLosses(
@@ -116,14 +116,16 @@ function lossesOfLane(
   jobs: readonly FailedJob[],
   standing: { readonly steps: ReadonlyMap<string, ReadonlyMap<string, string>> },
 ): Loss[] {
-  const cause = jobs.find((job) => job.error && !CONSEQUENCES.includes(job.error.code))?.error;
+  const isCause = ({ status, error }: FailedJob): boolean =>
+    status === 'failed' && error !== null && !CONSEQUENCES.includes(error.code);
+  const cause = jobs.find(isCause)?.error;
   const planned = standing.steps.get(laneId);
   const stage = stageOf(session.process, stageKey);
   const never = activeSteps(stage).filter((step) => !planned?.has(step.key));
   return [
     ...jobs
       .filter((job) => job.step_key !== null)
-      .map((job) => toLoss(session, job, job.status === 'failed' ? job.error : cause)),
+      .map((job) => toLoss(session, job, isCause(job) ? job.error : cause)),
     ...never.map((step): Loss => {
       const place = { stage_key: stageKey, lane_id: laneId, step_key: step.key };
       const about = { document_key: step.output.documentKey, source_group: null };
@@ -158,11 +160,18 @@ function toLoss(
   };
 }
 
+/** SQL: the lineage of a job that was planned before the document was there with which it begins. */
+const AWAITED_LINEAGE = `(
+  select d.contribution_id from jsonb_path_query(j.payload, 'lax $.awaits[*]') as a
+  join documents d on d.session_id = j.session_id and d.identity = a->>'identity'
+  where not d.superseded and a->>'contributionId' = j.payload->'planned'->>'sourceGroup')`;
+
 /** Roots and EXECUTE jobs of the pass that ended without success, in the order of planning. */
 export function readFailedJobs(tx: TenantQueries, pass: Pass): Promise<FailedJob[]> {
   return tx.query<FailedJob>(
     `select r.stage_key, j.stage_run_id, j.lane_id, j.step_key, j.status, j.error,
-       p.status as parent_status, j.document_key, j.source_group
+       p.status as parent_status, j.document_key,
+       coalesce(j.source_group, ${AWAITED_LINEAGE}) as source_group
      from jobs j
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      join jobs p on p.tenant_id = j.tenant_id and p.id = j.parent_job_id

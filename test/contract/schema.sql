@@ -421,7 +421,7 @@ END)
 jobs jobs_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'retrying'::text, 'pending_next_step'::text, 'pending_continuation'::text, 'waiting_for_children'::text, 'waiting_for_lanes'::text, 'waiting_for_prerequisite'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'superseded'::text])))
 jobs jobs_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 lane_steps lane_steps_pkey PRIMARY KEY (tenant_id, stage_run_id, lane_id, step_key)
-lane_steps lane_steps_state_check CHECK ((state = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text])))
+lane_steps lane_steps_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'completed'::text, 'failed'::text])))
 lane_steps lane_steps_tenant_id_stage_run_id_fkey FOREIGN KEY (tenant_id, stage_run_id) REFERENCES stage_runs(tenant_id, id)
 lanes lanes_model_check CHECK ((model <> ''::text))
 lanes lanes_ordinal_check CHECK ((ordinal > 0))
@@ -839,7 +839,7 @@ CREATE TRIGGER jobs_fail_session AFTER UPDATE OF status ON public.jobs FOR EACH 
 CREATE TRIGGER jobs_failure_notices AFTER UPDATE OF status ON public.jobs FOR EACH ROW WHEN (((new.status = 'failed'::text) AND (old.status <> 'failed'::text) AND COALESCE(((new.error ->> 'code'::text) <> ALL (ARRAY['child_failed'::text, 'prerequisite_failed'::text, 'quorum_missed'::text])), true))) EXECUTE FUNCTION add_failure_notice()
 CREATE TRIGGER jobs_insertion AFTER INSERT ON public.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION handle_job_insertion()
 CREATE TRIGGER lane_steps_change_events AFTER UPDATE OF state ON public.lane_steps FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_step()
-CREATE TRIGGER lane_steps_creation_events AFTER INSERT ON public.lane_steps FOR EACH ROW EXECUTE FUNCTION tell_step()
+CREATE TRIGGER lane_steps_creation_events AFTER INSERT ON public.lane_steps FOR EACH ROW WHEN ((new.state <> 'waiting'::text)) EXECUTE FUNCTION tell_step()
 CREATE TRIGGER model_calls_change_events AFTER UPDATE ON public.model_calls REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_call_ends()
 CREATE TRIGGER postings_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change()
 CREATE TRIGGER sessions_change_events AFTER UPDATE OF status, gates ON public.sessions FOR EACH ROW WHEN (((old.status <> new.status) OR (old.gates <> new.gates))) EXECUTE FUNCTION tell_session_change()
@@ -1690,11 +1690,14 @@ begin
   end if;
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
+  select tenant_id, stage_run_id, lane_id, step_key,
+    case when bool_and(status = 'waiting_for_prerequisite') then 'waiting' else 'running' end
+  from new_rows
   where role = 'step' and counts and parent_job_id is not null and stage_run_id is not null
     and lane_id is not null
+  group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set state = 'running', degraded = false;
+    do update set state = excluded.state, degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then
@@ -3114,6 +3117,12 @@ CREATE OR REPLACE FUNCTION public.wake_waiters(ended job_end[])
  LANGUAGE plpgsql
 AS $function$
 begin
+  update lane_steps l set state = 'running'
+  from unnest(ended) as e
+  join jobs w on w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+    and w.status = 'waiting_for_prerequisite'
+  where e.status = 'completed' and l.state = 'waiting' and l.tenant_id = w.tenant_id
+    and l.stage_run_id = w.stage_run_id and l.lane_id = w.lane_id and l.step_key = w.step_key;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { readNextVersion, saveContribution, saveDocument } from '../../src/documents/documents.ts';
+import type { ExecutePayload } from '../../src/generation/chain.ts';
 import { plan } from '../../src/handlers/create-handlers.ts';
+import { resolveAwaited } from '../../src/handlers/resolve-awaited.ts';
 import type { JobContext, JobHandler } from '../../src/jobs/context.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import { untilRested, withWorker } from '../engine.ts';
@@ -12,10 +14,11 @@ export { shipped } from '../recipes/shipped.ts';
 export const writeTrivially =
   (content: (planned: PlannedJob) => unknown = () => ({})): JobHandler =>
   async ({ job, commit }: JobContext) => {
-    const planned = job.payload['planned'] as PlannedJob;
-    const text = JSON.stringify(await content(planned));
+    const payload = job.payload as unknown as ExecutePayload;
+    const text = JSON.stringify(await content(payload.planned));
     await commit({
       write: async (tx) => {
+        const planned = await resolveAwaited(tx, job.sessionId, payload);
         const place = { tenantId: job.tenantId, sessionId: job.sessionId, jobId: job.id };
         const contributionId = await saveContribution(tx, {
           ...place,

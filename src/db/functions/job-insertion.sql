@@ -68,7 +68,7 @@ create or replace trigger sessions_of_jobs after delete on sessions
   for each statement execute function refuse_deletion_of_busy_sessions();
 
 -- New jobs: each has its session, a child needs a living parent, and a lane's step begins with its first
--- job. The share locks make the worker that ends the parent or the prerequisite wait, and then see the
+-- job that does not wait for another. The share locks make the worker that ends the parent or the prerequisite wait, and then see the
 -- new row.
 create or replace function handle_job_insertion() returns trigger language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
@@ -127,11 +127,14 @@ begin
   end if;
 
   insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
-  select distinct tenant_id, stage_run_id, lane_id, step_key, 'running' from new_rows
+  select tenant_id, stage_run_id, lane_id, step_key,
+    case when bool_and(status = 'waiting_for_prerequisite') then 'waiting' else 'running' end
+  from new_rows
   where role = 'step' and counts and parent_job_id is not null and stage_run_id is not null
     and lane_id is not null
+  group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set state = 'running', degraded = false;
+    do update set state = excluded.state, degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then

@@ -182,9 +182,16 @@ create or replace function children_by_step(of_tenant uuid, of_parent uuid)
   group by c.step_key
 $$;
 
--- Jobs that waited for the end of a chain go on, or fail with it.
+-- Jobs that waited for the end of a chain go on, or fail with it; with the first of them that goes on
+-- their step begins.
 create or replace function wake_waiters(ended job_end[]) returns void language plpgsql as $$
 begin
+  update lane_steps l set state = 'running'
+  from unnest(ended) as e
+  join jobs w on w.tenant_id = e.tenant_id and w.prerequisite_job_id = e.chain_id
+    and w.status = 'waiting_for_prerequisite'
+  where e.status = 'completed' and l.state = 'waiting' and l.tenant_id = w.tenant_id
+    and l.stage_run_id = w.stage_run_id and l.lane_id = w.lane_id and l.step_key = w.step_key;
   update jobs w set
     status = case when e.status = 'completed' then 'pending' else 'failed' end,
     finished_at = case when e.status = 'completed' then null else app_now() end,

@@ -84,7 +84,7 @@ create or replace trigger stage_runs_creation_events after insert on stage_runs
 create or replace trigger stage_runs_change_events after update of state on stage_runs
   for each row when (old.state <> new.state) execute function tell_stage();
 
--- A step of a lane. The step '*' says that the lane itself ended before its steps did. The error is
+-- A step of a lane; of one that waits for another nothing is told. The step '*' says that the lane itself ended before its steps did. The error is
 -- that of the job that failed first; the jobs of the session are read only where a step failed.
 create or replace function tell_step() returns trigger language plpgsql as $$
 declare
@@ -116,6 +116,6 @@ begin
 end
 $$;
 create or replace trigger lane_steps_creation_events after insert on lane_steps
-  for each row execute function tell_step();
+  for each row when (new.state <> 'waiting') execute function tell_step();
 create or replace trigger lane_steps_change_events after update of state on lane_steps
   for each row when (old.state <> new.state) execute function tell_step();

@@ -1,0 +1,124 @@
+import type { ExecutePayload } from '../generation/chain.ts';
+import { settleContribution } from '../planning/anchor.ts';
+import type { StepState } from '../planning/ready.ts';
+import type { PlannedJob, SourceDocument } from '../planning/types.ts';
+import { newId } from '../platform/ids.ts';
+import { deriveEdges, stepOf } from '../recipe/edges.ts';
+import type { Stage } from '../recipe/types.ts';
+
+/** A job to insert, and what it waits for where it was planned ahead. */
+export type PlanEntry = {
+  readonly id: string;
+  readonly planned: PlannedJob;
+  /** Stand-ins for documents that jobs of the same plan make. */
+  readonly awaits?: ExecutePayload['awaits'];
+  readonly prerequisiteId?: string;
+};
+
+/** What planning needs to know of the lane. */
+type LaneAhead = {
+  readonly stage: Stage;
+  /** The steps that are ready where these stand so. */
+  readonly readyAfter: (planned: Readonly<Record<string, StepState>>) => readonly string[];
+  /** Plans a step with documents beside those that are there; throws where it cannot be. */
+  readonly plan: (stepKey: string, beside: readonly SourceDocument[]) => readonly PlannedJob[];
+};
+
+/**
+ * More jobs than this at once take longer to insert than their plan would take later, while the
+ * first requests of the lane wait for it.
+ */
+const MOST_AT_ONCE = 12;
+
+/**
+ * Plans the steps that only wait for jobs of this plan, each job behind the last one whose document it
+ * reads, so that its end sets them free without another look at the lane. Steps that become ready
+ * together are planned together or not at all: a lane looks again when all its jobs are over, and
+ * would come late to a step that was left out.
+ */
+export function planAhead(first: readonly PlanEntry[], lane: LaneAhead): PlanEntry[] {
+  const entries = [...first];
+  for (;;) {
+    const level = planLevel(entries, lane);
+    if (level.length === 0) return entries;
+    entries.push(...level);
+  }
+}
+
+function planLevel(entries: readonly PlanEntry[], { stage, readyAfter, plan }: LaneAhead) {
+  const planned = new Set(entries.map((entry) => entry.planned.step));
+  const states = [...planned].map((key): [string, StepState] => [
+    key,
+    // Under another policy a step may lose jobs, and its readers are told which.
+    stepOf(stage, key).dependencyPolicy === 'all' ? 'done' : 'planned',
+  ]);
+  const steps = readyAfter(Object.fromEntries(states));
+  if (!steps.every((key) => readsAll(stage, key, planned))) return [];
+  const stands = new Map(entries.map((entry) => [entry.id, standIn(entry)]));
+  const level: PlanEntry[] = [];
+  try {
+    for (const key of steps) {
+      for (const job of plan(key, [...stands.values()])) {
+        const entry = awaitInputs(job, entries, stands);
+        if (entry === null || level.length === MOST_AT_ONCE) return [];
+        level.push(entry);
+      }
+    }
+  } catch {
+    // The lane will plan the step when it is due, and then say what is missing.
+    return [];
+  }
+  return level;
+}
+
+/** Whether it needs the documents of planned steps, and must not merely come after one of these. */
+function readsAll(stage: Stage, stepKey: string, planned: ReadonlySet<string>): boolean {
+  if (stepOf(stage, stepKey).after.some((key) => planned.has(key))) return false;
+  return deriveEdges(stage).every(
+    ({ from, to, required }) => to !== stepKey || required || !planned.has(from),
+  );
+}
+
+/** The document of a job as planning sees it, with ids that stand for those it will have. */
+function standIn({ id, planned }: PlanEntry): SourceDocument {
+  const contributionId = newId();
+  const { sourceGroup, relationships } = settleContribution(planned, contributionId);
+  return {
+    id,
+    identity: planned.identity,
+    kind: planned.outputKind,
+    stage: planned.stage,
+    documentKey: planned.documentKey,
+    iteration: planned.iteration,
+    laneId: planned.laneId,
+    contributionId,
+    sourceGroup,
+    relationships,
+    missing: planned.missing ?? [],
+  };
+}
+
+/** A job has one prerequisite: null where none of those that it waits for is the last of all. */
+function awaitInputs(
+  planned: PlannedJob,
+  entries: readonly PlanEntry[],
+  stands: ReadonlyMap<string, SourceDocument>,
+): PlanEntry | null {
+  const read = entries.filter(({ id }) => planned.inputIds.includes(id));
+  const last = read.find((one) => {
+    const before = chainOf(one, entries);
+    return read.every((other) => before.includes(other));
+  });
+  if (last === undefined) return null;
+  const awaits = read.map(({ id }) => {
+    const { identity, contributionId } = stands.get(id)!;
+    return { identity, documentId: id, contributionId: contributionId ?? '' };
+  });
+  return { id: newId(), planned, awaits, prerequisiteId: last.id };
+}
+
+/** A job and those that have ended before it can start. */
+function chainOf(entry: PlanEntry, entries: readonly PlanEntry[]): PlanEntry[] {
+  const before = entries.find(({ id }) => id === entry.prerequisiteId);
+  return before ? [entry, ...chainOf(before, entries)] : [entry];
+}
