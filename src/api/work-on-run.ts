@@ -1,8 +1,9 @@
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
+import { rehearseOrders } from '../handlers/rehearse.ts';
 import { type EndedJob, Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
-import type { Slices } from '../platform/clock.ts';
+import { nextTurn, type Slices } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import { EventNudge, readToEnd } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
@@ -97,6 +98,8 @@ export async function* workOnRun(
   const writes = new BackgroundWrites<FolderEvent>(load);
   await resumeSettings(store);
   await worker.start();
+  // When the worker has asked for its first jobs: the store takes some milliseconds to find them.
+  void nextTurn().then(() => rehearseOrders(session.process));
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
   let cursor = after ?? null;
@@ -164,8 +167,8 @@ function createRunWorker(
   const waits = new ModelWaits();
   const nudge = new EventNudge();
   // The end of a stage may be that of the run, which the caller waits for.
-  const onEnded = ({ job }: EndedJob): void => {
-    if (job.role === 'stage') nudge.now();
+  const onEnded = ({ job, isLast }: EndedJob): void => {
+    if (job.role === 'stage' && isLast) nudge.now();
   };
   const worker = createWorker(store, concurrency, waits, { session, onEnded, trace });
   return { worker, nudge, load: loadOf(worker, waits) };

@@ -17,6 +17,7 @@ const TURNS = [
   'calls',
   'children',
   'ends',
+  'claims',
 ] as const;
 export type Turn = (typeof TURNS)[number];
 

@@ -4,6 +4,7 @@ import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { insertChildren, insertJobs } from './enqueue.ts';
 import { failForGood, toJobError } from './failure.ts';
+import { type ClaimedJob, claimWithCommit, type NextClaim } from './queries.ts';
 import { addGate, type Gate } from './sessions.ts';
 import type { Job, NewJob } from './types.ts';
 
@@ -48,8 +49,16 @@ export type JobContext = {
 export type JobHandler = (context: JobContext) => Promise<void>;
 export type JobHandlers = Partial<Record<Job['type'], JobHandler>>;
 
-/** Runs a job's effects and its change of status as one transaction; throws `lease_lost`. */
-export async function commitEffects(database: Database, job: Job, effects: Effects): Promise<void> {
+/**
+ * Runs a job's effects and its change of status as one transaction; throws `lease_lost`. Returns the
+ * jobs that were claimed with it.
+ */
+export async function commitEffects(
+  database: Database,
+  job: Job,
+  effects: Effects,
+  claim?: NextClaim,
+): Promise<ClaimedJob[]> {
   const { next, write } = effects;
   const needsLanes = next !== undefined && 'version' in next;
   if (needsLanes && job.stageRunId === null) {
@@ -57,30 +66,35 @@ export async function commitEffects(database: Database, job: Job, effects: Effec
   }
   // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
   const isAbove = needsLanes || (job.stageRunId !== null && job.role !== 'step');
+  // A claim on the embedded store must be on the disk before the job runs (see `claimJobs`).
+  const awaitsDisk = job.type !== 'PLAN' || (claim && database.driver.kind === 'embedded');
   const lock = (tx: Transaction) =>
     Promise.all([
-      job.type === 'PLAN' ? doNotAwaitDisk(tx) : undefined,
+      awaitsDisk ? undefined : doNotAwaitDisk(tx),
       isAbove ? lockStageRun(tx, job) : undefined,
       holdLease(tx, job),
     ]);
-  const finish = (tx: Transaction): Promise<unknown> =>
-    Promise.all([
+  const finish = async (tx: Transaction): Promise<ClaimedJob[]> => {
+    const all = Promise.all([
       write ? undefined : lock(tx),
       effects.writeAtOnce?.(tx),
       insertChildren(tx, childrenOf(job, effects)),
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
     ]);
+    const claimed = claim ? claimWithCommit(tx, claim) : [];
+    await all;
+    return claimed;
+  };
   if (!write && (effects.writeAtOnce || isAbove || job.type === 'PLAN')) {
-    await database.together(job.tenantId, groupOf(job, isAbove), finish);
-    return;
+    return database.together(job.tenantId, groupOf(job, isAbove), finish);
   }
-  await database.asTenant(job.tenantId, async (tx) => {
+  return database.asTenant(job.tenantId, async (tx) => {
     if (write) {
       await lock(tx);
       await write(tx);
     }
-    await tx.finish(() => finish(tx));
+    return tx.finish(() => finish(tx));
   });
 }
 

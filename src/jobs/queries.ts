@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import type { Transaction } from '../db/transaction.ts';
 import { DEFAULT_JOB_SETTINGS } from './settings.ts';
 import type { Job, JobError, JobRow } from './types.ts';
 import { toJob } from './types.ts';
@@ -32,6 +33,16 @@ export type SessionKey = { readonly tenantId: string; readonly sessionId: string
 /** A job, and for how long it had been due when it was claimed. */
 export type ClaimedJob = Job & { readonly waitedMs: number };
 
+/** What a worker needs of the jobs that it claims. */
+const CLAIMED = `tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
+  parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt,
+  max_attempts, takeovers, degraded, payload, lease_token,
+  extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms`;
+
+type ClaimedRow = Omit<JobRow, 'status'> & { waited_ms: number };
+
+const toClaimed = (row: ClaimedRow): ClaimedJob => ({ ...toJob(row), waitedMs: row.waited_ms });
+
 /** Takes abandoned jobs back if asked to, then claims what is due. One round trip. */
 export async function claimJobs(
   database: Database,
@@ -51,12 +62,8 @@ export async function claimJobs(
         ...(sweep === 'nothing' ? [] : [tx.query(SWEEP, sweeping, 'sweep-jobs')]),
       ];
       // With a name: planned anew it took a fifth of the server's time for a claim.
-      const claimed = tx.query<Omit<JobRow, 'status'> & { waited_ms: number }>(
-        `select tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
-           parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt,
-           max_attempts, takeovers, degraded, payload, lease_token,
-           extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms
-         from claim_jobs($1, $2, $3, $4, $5)`,
+      const claimed = tx.query<ClaimedRow>(
+        `select ${CLAIMED} from claim_jobs($1, $2, $3, $4, $5)`,
         [workerId, batch, `${Math.round(leaseMs)} ms`, only?.tenantId, only?.sessionId],
         'claim-jobs',
       );
@@ -64,7 +71,35 @@ export async function claimJobs(
       return found;
     }),
   );
-  return rows.map((row) => ({ ...toJob(row), waitedMs: row.waited_ms }));
+  return rows.map(toClaimed);
+}
+
+/** What a worker takes in the transaction that ends one of its jobs: work for the slots it has. */
+export type NextClaim = {
+  readonly workerId: string;
+  readonly sessionId: string;
+  readonly room: number;
+  readonly leaseMs: number;
+};
+
+/**
+ * Claims jobs with the commit of one that ends, behind all else that the transaction does. Jobs that
+ * end together claim together, and the first of a worker's gets what was claimed for it.
+ */
+export async function claimWithCommit(
+  tx: Transaction,
+  { workerId, sessionId, room, leaseMs }: NextClaim,
+): Promise<ClaimedJob[]> {
+  const rows = await tx.queryForAll<ClaimedRow & { worker_id: string }>(
+    `select worker_id, ${CLAIMED} from claim_next($1, $2, $3, $4)`,
+    [workerId, room, sessionId, `${Math.round(leaseMs)} ms`],
+    'claim-next',
+    'claims',
+  );
+  const own = rows.filter((row) => row.worker_id === workerId);
+  const others = rows.filter((row) => row.worker_id !== workerId);
+  rows.splice(0, rows.length, ...others);
+  return own.map(toClaimed);
 }
 
 /**

@@ -4,6 +4,7 @@ import { sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { random } from '../platform/random.ts';
 import { commitEffects, type Effects } from './context.ts';
+import type { ClaimedJob, NextClaim } from './queries.ts';
 import type { Job } from './types.ts';
 
 const FIRST_MS = 100;
@@ -24,24 +25,31 @@ const PASSING = [
 export const isPassing = ({ code, retryable }: DialecticError): boolean =>
   retryable && PASSING.includes(code);
 
+type CommitCircumstances = {
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** What the worker takes with the commit, where it is made at the first try. */
+  readonly claim?: NextClaim | undefined;
+};
+
 /**
  * Commits a job's effects, again and again while the store is away: they may hold an answer that was
  * paid for. The effects stay in memory meanwhile; the end is a commit, a lost lease or the worker's
  * stop. Where the connection broke before the answer to COMMIT came, the job's row tells whether
- * they are saved already.
+ * they are saved already. Returns the jobs that were claimed with the commit.
  */
 export async function commitPersistently(
   database: Database,
   job: Job,
   effects: Effects,
-  { signal, log }: { readonly signal: AbortSignal; readonly log: Log },
-): Promise<void> {
+  { signal, log, claim }: CommitCircumstances,
+): Promise<ClaimedJob[]> {
   let mayBeSaved = false;
   let stoppedTries = 0;
   for (let attempt = 0; ; attempt++) {
     try {
-      if (mayBeSaved && (await isCommitted(database, job))) return;
-      return await commitEffects(database, job, effects);
+      if (mayBeSaved && (await isCommitted(database, job))) return [];
+      return await commitEffects(database, job, effects, attempt === 0 ? claim : undefined);
     } catch (thrown) {
       const error = toDialecticError(thrown);
       if (!isPassing(error)) throw error;

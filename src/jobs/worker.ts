@@ -7,7 +7,7 @@ import { newId } from '../platform/ids.ts';
 import { type Log, logToStderr } from '../platform/log.ts';
 import { type Trace, timed } from '../platform/trace.ts';
 import { CompletionBatch } from './completion-batch.ts';
-import { type JobHandlers, leaseLost } from './context.ts';
+import { type Effects, type JobHandlers, leaseLost } from './context.ts';
 import { JOBS_CHANNEL } from './enqueue.ts';
 import { recordFailure } from './failure.ts';
 import { LeaseKeeper } from './leases.ts';
@@ -53,6 +53,8 @@ export type EndedJob = {
   readonly job: Job;
   readonly ms: number;
   readonly error: DialecticError | null;
+  /** Whether the worker runs no other at this moment. */
+  readonly isLast: boolean;
 };
 
 /**
@@ -62,8 +64,12 @@ export type EndedJob = {
 const TRUST_AFTER_MS = 3_000;
 /** A hint costs its receivers as much as its sender; a person who watches sees no difference. */
 const HINT_EVERY_MS = 50;
-/** What the end of a job without effects sets free this worker looks for itself. */
+/**
+ * What the end of a job without effects sets free this worker looks for itself, and what it takes with
+ * a commit nobody else can: the hint of these comes when their requests have left.
+ */
 const HINT_OF_ENDS_AFTER_MS = 100;
+const HINT_OF_TAKEN_AFTER_MS = 30;
 /** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */
 const SWEEP_EVERY_MS = 500;
 
@@ -89,9 +95,11 @@ export class Worker {
   #woken = false;
   /** Whether it may find more work as soon as one of its jobs ends. */
   #isFull = false;
+  /** Slots that are kept for what claims under way bring. */
+  #promised = 0;
   #isHinting = false;
   #hasNews = false;
-  #hasEnds = false;
+  #willTell = false;
   readonly #stop = new AbortController();
   #lastFault = '';
   #sweptAt = -Infinity;
@@ -166,15 +174,23 @@ export class Worker {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
-      const room = Math.min(this.#options.concurrency - this.#leases.size, this.#options.batch);
+      const room = this.#free();
+      this.#promised += room;
       const jobs =
         room > 0 ? await timed(this.#trace, 'claim', this.id, () => this.#claim(room)) : [];
+      this.#promised -= room;
       for (const job of jobs) void this.#execute(job);
       // A full batch means that there is more; otherwise wait for a hint, a free slot or the poll.
       this.#isFull = room <= 0;
       if (jobs.length < room || room <= 0) await this.#rest();
       else await nextTurn();
     }
+  }
+
+  /** How many jobs it has a slot for, at most as many as one claim takes. */
+  #free(): number {
+    const { concurrency, batch } = this.#options;
+    return Math.max(0, Math.min(concurrency - this.#leases.size - this.#promised, batch));
   }
 
   async #claim(room: number): Promise<ClaimedJob[]> {
@@ -221,20 +237,28 @@ export class Worker {
     this.#wake();
   }
 
-  /** Other workers and readers of events hear of it at once, and then every few milliseconds. */
   #announceWork(): void {
     this.#look();
+    this.#tellOthers();
+  }
+
+  /** Other workers and readers of events hear of it at once, and then every few milliseconds. */
+  #tellOthers(): void {
     this.#hasNews = true;
     if (!this.#isHinting) void this.#hint();
   }
 
   #announceEnds(): void {
     this.#look();
-    if (this.#hasEnds) return;
-    this.#hasEnds = true;
-    void sleep(HINT_OF_ENDS_AFTER_MS).then(() => {
-      this.#hasEnds = false;
-      this.#announceWork();
+    this.#tellLater(HINT_OF_ENDS_AFTER_MS);
+  }
+
+  #tellLater(ms: number): void {
+    if (this.#willTell) return;
+    this.#willTell = true;
+    void sleep(ms).then(() => {
+      this.#willTell = false;
+      this.#tellOthers();
     });
   }
 
@@ -250,6 +274,29 @@ export class Worker {
       await sleep(HINT_EVERY_MS);
     }
     this.#isHinting = false;
+  }
+
+  /**
+   * Commits the effects of a job. A worker of one session takes what is due with the same message, for
+   * the slot of the job and those that are free, and looks again only where that was not all.
+   */
+  async #commit(job: Job, effects: Effects, signal: AbortSignal): Promise<void> {
+    const { log, leaseMs } = this.#options;
+    const free = this.#free();
+    const mayClaim = this.#session !== undefined && !this.#stop.signal.aborted;
+    const place = { workerId: this.id, sessionId: job.sessionId, leaseMs };
+    const claim = mayClaim ? { ...place, room: free + 1 } : undefined;
+    this.#promised += free;
+    let claimed: readonly ClaimedJob[] = [];
+    try {
+      claimed = await commitPersistently(this.#database, job, effects, { signal, log, claim });
+    } finally {
+      this.#promised -= free;
+    }
+    if (this.#stop.signal.aborted) await handBack(this.#database, claimed);
+    else for (const next of claimed) void this.#execute(next);
+    if (!claim || claimed.length >= claim.room) this.#announceWork();
+    else this.#tellLater(HINT_OF_TAKEN_AFTER_MS);
   }
 
   async #execute(job: ClaimedJob): Promise<void> {
@@ -268,11 +315,7 @@ export class Worker {
         commit: async (effects) => {
           if (committed) throw new Error('a job commits once');
           committed = true;
-          const { log } = this.#options;
-          await timed(this.#trace, 'commit', job.id, () =>
-            commitPersistently(this.#database, job, effects, { signal, log }),
-          );
-          this.#announceWork();
+          await timed(this.#trace, 'commit', job.id, () => this.#commit(job, effects, signal));
         },
       });
       if (!committed) this.#batch.add(job);
@@ -288,9 +331,10 @@ export class Worker {
       this.#trace?.add(`job: ${job.type}`, job.id, started, { step: job.stepKey, role: job.role });
       this.#leases.drop(job);
       // Where the last claim left room there was nothing more to take, and what the end of a job sets
-      // free is announced when it is saved.
-      if (this.#isFull) this.#look();
-      this.#options.onEnded({ job, ms: elapsedMs() - started, error });
+      // free is announced when it is saved. A claim with a commit passes over rows that are locked.
+      const isLast = this.#leases.size === 0;
+      if (this.#isFull || isLast) this.#look();
+      this.#options.onEnded({ job, ms: elapsedMs() - started, error, isLast });
     }
   }
 }

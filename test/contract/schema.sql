@@ -1218,6 +1218,27 @@ begin
   end if;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.claim_next(workers uuid[], rooms integer[], of_sessions uuid[], leases interval[])
+ RETURNS SETOF jobs
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  asked record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  for asked in
+    select w.worker, w.session, w.lease, sum(w.room)::int as room
+    from unnest(workers, rooms, of_sessions, leases) as w (worker, room, session, lease)
+    group by w.worker, w.session, w.lease
+  loop
+    return query select * from claim_limited(
+      asked.worker, current_tenant(), asked.session, asked.room, asked.lease);
+  end loop;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.close_hold(of_tenant uuid, of_call uuid, of_purpose text, to_status text)
  RETURNS boolean
  LANGUAGE plpgsql

@@ -189,7 +189,7 @@ class Session {
     return { ...rest, ...stageRun, payload: { progress: 0 } };
   }
 
-  #commit(job: Job, effects: SimEffects): Promise<void> {
+  async #commit(job: Job, effects: SimEffects): Promise<void> {
     const { progress, children, continuation, next } = effects;
     const real: Effects = {
       write: async (tx) => {
@@ -202,7 +202,7 @@ class Session {
       events: [{ topic: `effects/${this.#id}`, kind: 'effect-made' }],
       ...(next && { next }),
     };
-    return commitEffects(this.#store.database, job, real);
+    await commitEffects(this.#store.database, job, real);
   }
 
   #fail(job: Job, { retryable, retryAfterMs, sent }: SimFault): Promise<void> {

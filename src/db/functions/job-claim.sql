@@ -91,6 +91,29 @@ begin
 end
 $$;
 
+-- Claims jobs of sessions in the transaction that ends others and sets these free, for the workers that
+-- end them. The lock that makes limits strict is awaited: what this transaction sets free no other one
+-- sees yet, so that it would be left behind. Nothing is locked after it, as in every other claim.
+create or replace function claim_next(
+  workers uuid[], rooms int[], of_sessions uuid[], leases interval[]
+) returns setof jobs language plpgsql
+  set enable_seqscan = off set enable_sort = off
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  asked record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  for asked in
+    select w.worker, w.session, w.lease, sum(w.room)::int as room
+    from unnest(workers, rooms, of_sessions, leases) as w (worker, room, session, lease)
+    group by w.worker, w.session, w.lease
+  loop
+    return query select * from claim_limited(
+      asked.worker, current_tenant(), asked.session, asked.room, asked.lease);
+  end loop;
+end
+$$;
+
 -- The places (ctid) of the oldest due jobs of some sessions, but for those in `taken`. The rows are
 -- locked, so their places stay, and an update by place needs no join, which would be planned for as many
 -- rows as the table has.
