@@ -76,6 +76,7 @@ export class TransactionGroup {
   }
 
   #transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#database.asTenant(this.#tenantId, (tx) => tx.finish(() => work(tx)));
+    const finish = (tx: Transaction): Promise<T> => tx.finish(() => work(tx));
+    return this.#database.asTenant(this.#tenantId, finish, { keepsPlans: true });
   }
 }
