@@ -26,7 +26,8 @@ type LazyText = { readonly key: string; readonly make: (() => string) | null };
 /** What goes into a file. */
 export type FileContent = string | Uint8Array | LazyText;
 
-const isLazy = (content: FileContent): content is LazyText =>
+/** Whether a text is made only where it is written. */
+export const isLazy = (content: FileContent | undefined): content is LazyText =>
   typeof content === 'object' && 'make' in content;
 
 /** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */

@@ -1,5 +1,4 @@
 import type { Transaction } from '../db/transaction.ts';
-import { readBlob } from '../documents/blobs.ts';
 import { createFreeNames } from '../documents/free-names.ts';
 import type { FileContent } from '../documents/owned-folder.ts';
 import { constructPath, type Work } from '../documents/paths.ts';
@@ -101,9 +100,15 @@ export async function exportTree(
   const others = await readSiblings(tx, session);
   for (const other of others) await addDebate(tx, other, files, isWritten, slices);
   const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten, slices);
-  const missing = await readMissing(tx, session, documents);
-  await addProject(tx, session, others, files, { missing, feedback });
-  const questions = await gatherQuestions(tx, session, askersOf(session, rows), slices);
+  // Given before any of them is awaited, the first statements of all take one round trip.
+  const [missing, project, counts, book, questions] = await Promise.all([
+    readMissing(tx, session, documents),
+    readProject(tx, session),
+    readCounts(tx, session.id),
+    readSourceBook(tx, session),
+    gatherQuestions(tx, session, askersOf(session, rows), slices),
+  ]);
+  addProject(session, project, others, files, { missing, feedback });
   const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
   const folder = {
     results: addResults(session, rows, documents, files),
@@ -111,8 +116,6 @@ export async function exportTree(
     contents,
   };
   const outcome = readOutcome(session, rows);
-  const counts = await readCounts(tx, session.id);
-  const book = await readSourceBook(tx, session);
   const citations = reportCitations(session, book, rows, documents);
   const made = { documents, rows, questions, missing, folder, outcome, counts, citations };
   const readme = makeInert(writeReadme(session, made, others));
@@ -142,10 +145,10 @@ async function addDebate(
   slices: Slices,
 ) {
   const order = session.process.stages.map(({ key }) => key);
-  const rows = (await readRows(tx, session)).toSorted(
+  const [read, calls] = await Promise.all([readRows(tx, session), readCalls(tx, session)]);
+  const rows = read.toSorted(
     (a, b) => a.iteration - b.iteration || order.indexOf(a.stage_key) - order.indexOf(b.stage_key),
   );
-  const calls = await readCalls(tx, session);
   const callFiles = new CallFiles(files, isWritten);
   const documents: ExportedDocument[] = [];
   const works = new Map<string, Work>();
@@ -168,10 +171,12 @@ async function addDebate(
     const about = lanesAbout(session, row, origins).map(({ ordinal }) => ordinal);
     callFiles.add(calls.get(row.chain_id ?? '') ?? [], work, about);
   }
-  await callFiles.read(tx, session.id);
+  const [feedback] = await Promise.all([
+    addFeedbackFiles(tx, session, works, files),
+    callFiles.read(tx, session.id),
+    addRecipe(session, files),
+  ]);
   markReplaced(session, documents, files);
-  await addRecipe(session, files);
-  const feedback = await addFeedbackFiles(tx, session, works, files);
   return { rows, documents, feedback };
 }
 
@@ -198,8 +203,6 @@ function addDocument(
   row: DocumentRow,
   work: Work,
 ): ExportedDocument {
-  const content = withFacts(row);
-  const json = `${JSON.stringify(content, null, 2)}\n`;
   const isHeader = row.kind === 'header_context';
   // What the recipe renders is for people; JSON alone is a step on the way.
   const kind = isRendered(session, row) ? 'document' : 'intermediate';
@@ -207,9 +210,15 @@ function addDocument(
     ? constructPath({ kind: 'header_context', ...work })
     : constructPath({ kind, format: 'json', ...work });
   const path = row.markdown && constructPath({ kind: 'document', format: 'md', ...work });
-  files.set(dataPath, json);
+  // A document that is stored never changes, but for these.
+  const marks = JSON.stringify([row.missing, row.citations]);
+  files.set(dataPath, {
+    key: `document/${row.id}/${marks}`,
+    make: () => `${JSON.stringify(withFacts(row), null, 2)}\n`,
+  });
   // Stores hold documents of earlier releases, which let more pass.
-  if (path && row.markdown) files.set(path, makeInert(row.markdown));
+  const { markdown, markdown_hash: hash } = row;
+  if (path && markdown) files.set(path, { key: `page/${hash}`, make: () => makeInert(markdown) });
   return {
     id: row.id,
     stage: row.stage_key,
@@ -278,21 +287,34 @@ function lanesAbout(
   return origin ? [origin, ...(responding ? [responding] : [])] : [];
 }
 
-async function addProject(
-  tx: Transaction,
+/** What the folder shows of the project beside its sessions. */
+async function readProject(tx: Transaction, { projectId }: SessionView) {
+  type Row = { name: string; domain: string | null; brief: string; overlay: Overlay | null };
+  const [row, resources] = await Promise.all([
+    tx.queryOne<Row>(
+      `select p.name, p.domain, b.body as brief, p.overlay from projects p
+       join blobs b on b.tenant_id = p.tenant_id and b.hash = p.brief_hash where p.id = $1`,
+      [projectId],
+    ),
+    tx.query<{ kind: string; name: string; blob_hash: string; body: string }>(
+      `select r.kind, r.name, r.blob_hash, b.body from resources r
+       join blobs b on b.tenant_id = r.tenant_id and b.hash = r.blob_hash
+       where r.project_id = $1 order by r.id`,
+      [projectId],
+    ),
+  ]);
+  return { ...row, resources };
+}
+
+function addProject(
   session: SessionView,
+  { name, domain, brief, overlay, resources }: Awaited<ReturnType<typeof readProject>>,
   others: readonly SessionView[],
   files: Map<string, FileContent>,
   { missing, feedback }: { missing: readonly Loss[]; feedback: readonly FeedbackRecord[] },
-) {
+): void {
   const { projectId, process } = session;
-  const { name, domain, brief_hash, overlay } = await tx.queryOne<{
-    name: string;
-    domain: string | null;
-    brief_hash: string;
-    overlay: Overlay | null;
-  }>('select name, domain, brief_hash, overlay from projects where id = $1', [projectId]);
-  files.set(constructPath({ kind: 'user_prompt', name }), await readBlob(tx, brief_hash));
+  files.set(constructPath({ kind: 'user_prompt', name }), brief);
   const settings = {
     project: { id: projectId, name, domain, overlay },
     session: settingsOf(session),
@@ -306,16 +328,10 @@ async function addProject(
   };
   const path = constructPath({ kind: 'project_settings' });
   files.set(path, `${JSON.stringify(settings, null, 2)}\n`);
-  const resources = await tx.query<{ kind: string; name: string; blob_hash: string }>(
-    `select kind, name, blob_hash from resources where project_id = $1
-     order by id`,
-    [projectId],
-  );
   const free = createFreeNames();
   for (const resource of resources) {
-    const name = free(`${resource.kind}/${resource.name}`, resource.blob_hash);
-    const text = await readBlob(tx, resource.blob_hash);
-    files.set(constructPath({ kind: 'general_resource', name }), text);
+    const place = free(`${resource.kind}/${resource.name}`, resource.blob_hash);
+    files.set(constructPath({ kind: 'general_resource', name: place }), resource.body);
   }
 }
 

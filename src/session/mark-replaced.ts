@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { splitFrontMatter } from '../documents/front-matter.ts';
-import type { FileContent } from '../documents/owned-folder.ts';
+import { type FileContent, isLazy } from '../documents/owned-folder.ts';
 import type { DocumentRef } from '../recipe/types.ts';
 import type { ExportedDocument } from './export.ts';
 import { titleOf } from './export-results.ts';
@@ -20,15 +20,20 @@ export function markReplaced(
       const later = documents.find(
         (one) => isOf(one, by) && one.lane.id === lane.id && one.iteration === iteration,
       );
-      const source = path === null ? undefined : files.get(path);
-      if (path === null || typeof source !== 'string' || !later?.path) continue;
+      const page = path === null ? undefined : files.get(path);
+      if (path === null || !isLazy(page) || !later?.path) continue;
       const link = posix.relative(posix.dirname(path), later.path);
       const note = `> A later document takes the place of this one: [${titleOf(session, by)}](${encodeURI(link)}).`;
-      const { text } = splitFrontMatter(source);
-      const head = source.slice(0, source.length - text.length);
-      files.set(path, `${head}${note}\n\n${text}`);
+      const { key, make } = page;
+      files.set(path, { key: `${key}/${note}`, make: make && (() => putFirst(note, make())) });
     }
   }
+}
+
+/** Puts a note before the text of a page, behind its front matter. */
+function putFirst(note: string, page: string): string {
+  const { text } = splitFrontMatter(page);
+  return `${page.slice(0, page.length - text.length)}${note}\n\n${text}`;
 }
 
 const isOf = ({ stage, key }: ExportedDocument, ref: DocumentRef): boolean =>

@@ -98,7 +98,11 @@ export async function summarise(
   session: SessionView,
   { documents, missing, outcome, counts, citations }: Omit<ExportedSession, 'files'>,
 ): Promise<RunResult> {
-  const usage = await readUsage(tx, session);
+  const [usage, stage, failures] = await Promise.all([
+    readUsage(tx, session),
+    session.status === 'draft' ? null : lastStage(tx, session),
+    readFailures(tx, session),
+  ]);
   return {
     session: session.id,
     status: session.status,
@@ -112,7 +116,7 @@ export async function summarise(
     gates: session.gates,
     shortages: shortagesOf(session),
     iteration: session.iteration,
-    stage: session.status === 'draft' ? null : await lastStage(tx, session),
+    stage,
     calls: counts.calls,
     documentCount: counts.documents,
     documents: documents.map((document) => ({
@@ -145,7 +149,7 @@ export async function summarise(
     citations,
     missing,
     missingText: describeMissing(session, missing),
-    failures: await readFailures(tx, session),
+    failures,
     folder: session.folder,
     folderProblem: null,
   };
@@ -161,7 +165,8 @@ async function readFailures(tx: Transaction, { id, process }: SessionView): Prom
      from jobs j left join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
      left join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      where j.session_id = $1 and j.status = 'failed'
-       and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended') limit 20`,
+       and j.error->>'code' not in ('child_failed', 'quorum_missed', 'parent_ended',
+         'prerequisite_failed') limit 20`,
     [id],
   );
   return rows.map(({ model, stage, step, message, code }) => {
