@@ -111,10 +111,13 @@ function isClosed(stageRunId: string): string {
     and s.role = 'stage' having bool_and(s.status in ('completed', 'superseded')))`;
 }
 
-/** Documents of a closed stage would come too late for those that were written without them. */
+/**
+ * Documents of a closed stage would come too late for those that were written without them, and what
+ * waits there for one of them would wait for ever.
+ */
 const GOES_AGAIN = `j.session_id = $1 and not j.continued
   and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
-  and not (j.counts and ${isClosed('j.stage_run_id')})`;
+  and not ((j.counts or j.prerequisite_job_id is not null) and ${isClosed('j.stage_run_id')})`;
 
 /**
  * What still runs may end at this moment. With these locks, taken in the lock order of a completing

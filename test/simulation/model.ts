@@ -47,10 +47,17 @@ export function insert(world: World, jobs: readonly SimJob[], link?: { chain: st
     }
   }
   const rows = jobs.map((job) => addJob(world, job, link));
-  for (const { stageRun, lane, step, counts, parent } of rows) {
+  const before = new Map([...world.stageRuns].map(([id, { steps }]) => [id, new Map(steps)]));
+  const waits = (row: ModelJob): boolean => row.status === 'waiting_for_prerequisite';
+  // What waits first: a step begins with its first job that does not.
+  for (const row of rows.toSorted((a, b) => Number(waits(b)) - Number(waits(a)))) {
+    const { stageRun, lane, step, counts, parent } = row;
     if (!counts || parent === null || stageRun === null || lane === null || step === null) continue;
     const { steps } = world.stageRuns.get(stageRun)!;
-    steps.set(`${lane}/${step}`, { state: 'running', degraded: false });
+    const place = `${lane}/${step}`;
+    const isRunning = before.get(stageRun)?.get(place)?.state === 'running';
+    const state = waits(row) && !isRunning ? 'waiting' : 'running';
+    steps.set(place, { state, degraded: false });
   }
   // A prerequisite that is over already has nobody else to wake these.
   const over = rows
@@ -256,15 +263,25 @@ export function cancel(world: World): void {
   }));
 }
 
+/** A stage whose own job is done was left behind, with whatever failed in it. */
+function closedStages(world: World): ReadonlySet<string> {
+  const own = [...world.jobs.values()].filter(({ role }) => role === 'stage');
+  const byRun = Map.groupBy(own, (job) => job.stageRun ?? '');
+  return new Set([...byRun].filter(([, jobs]) => jobs.every(succeeded)).map(([id]) => id));
+}
+
 /** Everything that failed, or ended because something else did, goes again as one statement. */
 export function retry(world: World): number {
   if (world.status === 'cancelled') throw new Refusal('not_found');
+  const closed = closedStages(world);
   const again = [...world.jobs.values()].filter(
     (job) =>
       !job.continued &&
+      !((job.counts || job.prerequisite !== null) && closed.has(job.stageRun ?? '')) &&
       (job.status === 'failed' || (job.status === 'cancelled' && job.error === 'parent_ended')),
   );
-  for (const { steps } of world.stageRuns.values()) {
+  for (const [id, { steps }] of world.stageRuns) {
+    if (closed.has(id)) continue;
     for (const [name, step] of steps) {
       if (name.endsWith('/*')) steps.delete(name);
       if (step.state === 'failed') Object.assign(step, { state: 'running', degraded: false });

@@ -59,12 +59,20 @@ export function wakeWaiters(world: World, ended: readonly ModelJob[]): void {
   const waiting = [...good.keys()]
     .flatMap((chain) => world.waiters.get(chain) ?? [])
     .filter((job) => job.status === 'waiting_for_prerequisite');
+  for (const { prerequisite, stageRun, lane, step } of waiting) {
+    const begun =
+      good.get(prerequisite!) && stageRun !== null && stepOf(world, stageRun, lane, step);
+    if (begun && begun.state === 'waiting') begun.state = 'running';
+  }
   change(world, waiting, (job) =>
     good.get(job.prerequisite!)
       ? { status: 'pending' }
       : { status: 'failed', error: 'prerequisite_failed' },
   );
 }
+
+const stepOf = (world: World, stageRun: string, lane: string | null, step: string | null) =>
+  world.stageRuns.get(stageRun)!.steps.get(`${lane}/${step}`);
 
 function settleParents(world: World, ended: readonly ModelJob[]): void {
   const counted = ended.filter((job) => job.counts && job.parent !== null);
@@ -129,7 +137,9 @@ function settleLanes(world: World, ended: readonly ModelJob[]): void {
     });
   }
   const touched = new Set(staged.map((job) => job.stageRun!));
-  for (const id of touched) settleStageRun(world, id);
+  for (const id of touched) world.stageRuns.get(id)!.version++;
+  // How a stage stands is told when one of its lanes ends.
+  if (ended.some(isLaneRoot)) for (const id of touched) settleStageRun(world, id);
   wakeLanes(world, touched);
 }
 
@@ -137,7 +147,6 @@ function settleStageRun(world: World, id: string): void {
   const run = world.stageRuns.get(id)!;
   const roots = run.roots.filter((root) => root.counts && !root.continued);
   const has = (status: JobStatus): boolean => roots.some((root) => root.status === status);
-  run.version++;
   run.degraded ||= has('failed') || has('cancelled') || roots.some((root) => root.degraded);
   if (roots.length === 0 || !roots.every((root) => isOver(root.status))) return;
   if (roots.some(succeeded)) run.state = 'completed';

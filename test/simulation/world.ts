@@ -42,7 +42,10 @@ export type ModelJob = {
   waitsAt: number;
 };
 
-export type LaneStep = { state: 'running' | 'completed' | 'failed'; degraded: boolean };
+export type LaneStep = {
+  state: 'waiting' | 'running' | 'completed' | 'failed';
+  degraded: boolean;
+};
 
 export type StageRun = {
   state: 'running' | 'completed' | 'failed' | 'cancelled';
