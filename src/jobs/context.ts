@@ -189,7 +189,8 @@ export function leaseLost(job: Job): DialecticError {
   });
 }
 
-function childrenOf(job: Job, { children = [] }: Effects): NewJob[] {
+/** The children of a job with what they inherit from it. */
+export function childrenOf(job: Job, { children = [] }: Pick<Effects, 'children'>): NewJob[] {
   const inherited = {
     sessionId: job.sessionId,
     stageRunId: job.stageRunId,
