@@ -111,13 +111,21 @@ function isClosed(stageRunId: string): string {
     and s.role = 'stage' having bool_and(s.status in ('completed', 'superseded')))`;
 }
 
+/** What did not come about, be it because something else did not. */
+const IS_LOST = `not j.continued and (j.status = 'failed' or j.cancel_reason = 'parent_ended')`;
+
 /**
- * Documents of a closed stage would come too late for those that were written without them, and what
- * waits there for one of them would wait for ever.
+ * Documents of a closed stage would come too late for those that were written without them; what waits
+ * for such a one, by however many prerequisites, would wait for ever.
  */
-const GOES_AGAIN = `j.session_id = $1 and not j.continued
-  and (j.status = 'failed' or j.cancel_reason = 'parent_ended')
-  and not ((j.counts or j.prerequisite_job_id is not null) and ${isClosed('j.stage_run_id')})`;
+const GOES_AGAIN = `j.session_id = $1 and ${IS_LOST} and j.id not in (
+  with recursive given_up as (
+    select j.id, j.chain_id from jobs j
+    where j.session_id = $1 and ${IS_LOST} and j.counts and ${isClosed('j.stage_run_id')}
+    union
+    select j.id, j.chain_id from given_up g
+    join jobs j on j.session_id = $1 and j.prerequisite_job_id = g.chain_id where ${IS_LOST})
+  select id from given_up)`;
 
 /**
  * What still runs may end at this moment. With these locks, taken in the lock order of a completing

@@ -63,15 +63,27 @@ describe('a run that goes on without something', () => {
     return resume({ tenantId, sessionId }, rests, breaks);
   }
 
+  const countPending = (sessionId: string, laneId: string) =>
+    database.asTenant(tenantId, async (tx) => {
+      const { n } = await tx.queryOne<{ n: number }>(
+        `select count(*) as n from jobs where session_id = $1 and lane_id = $2
+           and job_type = 'EXECUTE' and status = 'pending'`,
+        [sessionId, laneId],
+      );
+      return n;
+    });
+
   async function resume(
     place: { tenantId: string; sessionId: string },
     status: string,
     breaks: (planned: PlannedJob) => boolean,
   ) {
     const { sessionId } = place;
-    const execute = writeTrivially((planned) => {
-      if (breaks(planned)) throw new DialecticError('model_refused', 'The model will not.');
-      return { text: planned.identity };
+    const execute = writeTrivially(async (planned) => {
+      if (!breaks(planned)) return { text: planned.identity };
+      // What has not started would be cancelled with it, and which that is is chance.
+      await expect.poll(() => countPending(sessionId, planned.laneId)).toBe(0);
+      throw new DialecticError('model_refused', 'The model will not.');
     });
     await runUntil(database, place, status, execute);
     return database.asTenant(tenantId, async (tx) => {

@@ -274,12 +274,17 @@ function closedStages(world: World): ReadonlySet<string> {
 export function retry(world: World): number {
   if (world.status === 'cancelled') throw new Refusal('not_found');
   const closed = closedStages(world);
-  const again = [...world.jobs.values()].filter(
+  const lost = [...world.jobs.values()].filter(
     (job) =>
       !job.continued &&
-      !((job.counts || job.prerequisite !== null) && closed.has(job.stageRun ?? '')) &&
       (job.status === 'failed' || (job.status === 'cancelled' && job.error === 'parent_ended')),
   );
+  const givenUp = new Set(lost.filter((job) => job.counts && closed.has(job.stageRun ?? '')));
+  // What waits for one of these would wait for ever.
+  for (const { chain } of givenUp) {
+    for (const job of lost) if (job.prerequisite === chain) givenUp.add(job);
+  }
+  const again = lost.filter((job) => !givenUp.has(job));
   for (const [id, { steps }] of world.stageRuns) {
     if (closed.has(id)) continue;
     for (const [name, step] of steps) {
