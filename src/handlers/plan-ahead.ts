@@ -16,7 +16,7 @@ export type PlanEntry = {
 };
 
 /** What planning needs to know of the lane. */
-export type LaneAhead = {
+type LaneAhead = {
   readonly stage: Stage;
   /** The steps that are ready where these stand so. */
   readonly readyAfter: (planned: Readonly<Record<string, StepState>>) => readonly string[];
@@ -25,29 +25,27 @@ export type LaneAhead = {
 };
 
 /**
+ * More jobs than this at once take longer to insert than their plan would take later, while the
+ * first requests of the lane wait for it.
+ */
+const MOST_AT_ONCE = 12;
+
+/**
  * Plans the steps that only wait for jobs of this plan, each job behind the last one whose document it
  * reads, so that its end sets them free without another look at the lane. Steps that become ready
- * together are planned together or not at all, and only where they have `most` jobs: a lane looks again
- * when all its jobs are over, and would come late to a step that was left out.
+ * together are planned together or not at all: a lane looks again when all its jobs are over, and
+ * would come late to a step that was left out.
  */
-export function planAhead(
-  first: readonly PlanEntry[],
-  lane: LaneAhead,
-  most: number,
-): readonly PlanEntry[] {
+export function planAhead(first: readonly PlanEntry[], lane: LaneAhead): PlanEntry[] {
   const entries = [...first];
   for (;;) {
-    const level = planLevel(entries, lane, most);
+    const level = planLevel(entries, lane);
     if (level.length === 0) return entries;
     entries.push(...level);
   }
 }
 
-function planLevel(
-  entries: readonly PlanEntry[],
-  { stage, readyAfter, plan }: LaneAhead,
-  most: number,
-): PlanEntry[] {
+function planLevel(entries: readonly PlanEntry[], { stage, readyAfter, plan }: LaneAhead) {
   const planned = new Set(entries.map((entry) => entry.planned.step));
   const states = [...planned].map((key): [string, StepState] => [
     key,
@@ -62,7 +60,7 @@ function planLevel(
     for (const key of steps) {
       for (const job of plan(key, [...stands.values()])) {
         const entry = awaitInputs(job, entries, stands);
-        if (entry === null || level.length === most) return [];
+        if (entry === null || level.length === MOST_AT_ONCE) return [];
         level.push(entry);
       }
     }

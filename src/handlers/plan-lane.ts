@@ -4,8 +4,7 @@ import type { TenantQueries } from '../db/transaction.ts';
 import { readSources } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { ExecutePayload } from '../generation/chain.ts';
-import { type ChildJob, childrenOf, type JobContext } from '../jobs/context.ts';
-import { addChildren } from '../jobs/enqueue.ts';
+import type { ChildJob, JobContext } from '../jobs/context.ts';
 import { readStanding } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
 import { planStep } from '../planning/plan-step.ts';
@@ -18,15 +17,9 @@ import { readFailedJobs, readLosses } from '../session/losses.ts';
 import { laneOf, readSession, type SessionView } from '../session/read.ts';
 import { readStageLanes, readStagePayload } from '../session/stages.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import { departuresOf } from './departures.ts';
 import { jobDocument } from './job-document.ts';
-import { type LaneAhead, type PlanEntry, planAhead } from './plan-ahead.ts';
+import { type PlanEntry, planAhead } from './plan-ahead.ts';
 import { providerKey } from './provider-limits.ts';
-
-/** More jobs of one level take longer to insert than their plan would take later. */
-const MOST_AT_ONCE = 12;
-/** Some hundred jobs take the store a tenth of a second. */
-const MOST_LATER = 300;
 
 /** The PLAN job of a lane plans the steps that can run now; it waits for other lanes if it must. */
 export async function planLane(database: Database, { job, commit }: JobContext): Promise<void> {
@@ -55,20 +48,12 @@ export async function planLane(database: Database, { job, commit }: JobContext):
   };
   const readiness = findReadySteps(request);
   if (readiness.ready.length > 0) {
-    const lane = laneAhead(job, view, request);
-    const first = readiness.ready.flatMap((stepKey) =>
-      lane.plan(stepKey, []).map((planned) => ({ id: newId(), planned })),
-    );
+    const entries = planWave(job, view, request, readiness.ready);
+    const children = entries.map((entry) => childOf(view.session, job, entry));
     const { waiting, waitingForLanes, blocked } = readiness;
-    const rest = [...waiting, ...waitingForLanes, ...blocked];
-    const isWhole = (entries: readonly PlanEntry[]): boolean =>
-      rest.every((key) => entries.some(({ planned }) => planned.step === key));
-    const entries = planAhead(first, lane, MOST_AT_ONCE);
-    const toChild = (entry: PlanEntry): ChildJob => childOf(session, job, entry);
-    const thenEnd = isWhole(entries);
-    await commit({ children: entries.map(toChild), next: { waitFor: 'children', thenEnd } });
-    if (!thenEnd) await planMore(database, job, entries, lane, { toChild, isWhole });
-    return;
+    const planned = new Set(entries.map((entry) => entry.planned.step));
+    const thenEnd = [...waiting, ...waitingForLanes, ...blocked].every((key) => planned.has(key));
+    return commit({ children, next: { waitFor: 'children', thenEnd } });
   }
   if (readiness.waitingForLanes.length > 0) {
     return commit({ next: { waitFor: 'lanes', version: standing.version } });
@@ -110,45 +95,27 @@ async function readLabelSeed(tx: TenantQueries, sessionId: string): Promise<stri
   return seed;
 }
 
-const laneAhead = (job: Job, view: LaneView, request: ReadyRequest): LaneAhead => ({
-  stage: stageOf(view.session.process, request.stageKey),
-  plan: (stepKey, beside) =>
-    planJobs(job, { ...view, documents: [...view.documents, ...beside] }, stepKey),
-  readyAfter: (planned) => {
-    const { laneId, states } = request;
-    const own = { ...states[laneId], ...planned };
-    return findReadySteps({ ...request, states: { ...states, [laneId]: own } }).ready;
-  },
-});
-
-/**
- * Plans further ahead when the first requests have left: the jobs of a large step take longer to insert
- * than models may be kept waiting, and are there when these have answered.
- */
-async function planMore(
-  database: Database,
+/** The jobs of the steps that are ready, and those of later steps that only wait for them. */
+function planWave(
   job: Job,
-  entries: readonly PlanEntry[],
-  lane: LaneAhead,
-  {
-    toChild,
-    isWhole,
-  }: {
-    readonly toChild: (entry: PlanEntry) => ChildJob;
-    readonly isWhole: (entries: readonly PlanEntry[]) => boolean;
-  },
-): Promise<void> {
-  await departuresOf(database).untilGone();
-  const all = planAhead(entries, lane, MOST_LATER);
-  const children = childrenOf(job, { children: all.slice(entries.length).map(toChild) });
-  if (children.length === 0) return;
-  try {
-    await database.together(job.tenantId, `${job.sessionId}/plan`, (tx) =>
-      addChildren(tx, job, children, isWhole(all)),
-    );
-  } catch {
-    // The lane plans them when it looks again; a store that is away is told of by the next commit.
-  }
+  view: LaneView,
+  request: ReadyRequest,
+  ready: readonly string[],
+): PlanEntry[] {
+  const plan = (stepKey: string, beside: readonly SourceDocument[]) =>
+    planJobs(job, { ...view, documents: [...view.documents, ...beside] }, stepKey);
+  const first = ready.flatMap((stepKey) =>
+    plan(stepKey, []).map((planned) => ({ id: newId(), planned })),
+  );
+  const { laneId, states } = request;
+  return planAhead(first, {
+    stage: stageOf(view.session.process, request.stageKey),
+    plan,
+    readyAfter: (planned) => {
+      const own = { ...states[laneId], ...planned };
+      return findReadySteps({ ...request, states: { ...states, [laneId]: own } }).ready;
+    },
+  });
 }
 
 function planJobs(job: Job, view: LaneView, stepKey: string): readonly PlannedJob[] {

@@ -189,8 +189,7 @@ export function leaseLost(job: Job): DialecticError {
   });
 }
 
-/** The children of a job with what they inherit from it. */
-export function childrenOf(job: Job, { children = [] }: Pick<Effects, 'children'>): NewJob[] {
+function childrenOf(job: Job, { children = [] }: Effects): NewJob[] {
   const inherited = {
     sessionId: job.sessionId,
     stageRunId: job.stageRunId,

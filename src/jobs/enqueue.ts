@@ -2,7 +2,7 @@ import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { JOB_TYPES, type JobStatus } from './transitions.ts';
-import type { Job, NewJob } from './types.ts';
+import type { NewJob } from './types.ts';
 
 export const JOBS_CHANNEL = 'dialectic_jobs';
 
@@ -54,28 +54,6 @@ export async function insertJobs(
 export async function insertChildren(tx: Transaction, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
   await tx.queryForRows(INSERT, toFamilies(jobs, {}), 'insert-children', 'children');
-}
-
-/**
- * Adds children to a job that has been committed and waits for others. Nothing is added where it does not
- * wait any more: then it plans them itself. With `endsAlone` the end of the last child completes it.
- */
-export async function addChildren(
-  tx: Transaction,
-  { id, leaseToken, stageRunId }: Pick<Job, 'id' | 'leaseToken' | 'stageRunId'>,
-  jobs: readonly NewJob[],
-  endsAlone: boolean,
-): Promise<void> {
-  const lock = 'select 1 from stage_runs where id = $1 for no key update';
-  const families = { rows: toFamilies(jobs, {}) };
-  await Promise.all([
-    tx.query(lock, [stageRunId], 'lock-stage-run'),
-    tx.query(
-      'select add_children($1, $2, $3, $4)',
-      [id, leaseToken, families, endsAlone],
-      'add-children',
-    ),
-  ]);
 }
 
 const INSERT = 'select insert_jobs($1) as id';

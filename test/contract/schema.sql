@@ -850,28 +850,6 @@ CREATE TRIGGER stage_runs_change_events AFTER UPDATE OF state ON public.stage_ru
 CREATE TRIGGER stage_runs_creation_events AFTER INSERT ON public.stage_runs FOR EACH ROW EXECUTE FUNCTION tell_stage()
 
 -- functions
-CREATE OR REPLACE FUNCTION public.add_children(of_parent uuid, token uuid, families jsonb, ends_alone boolean)
- RETURNS boolean
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-begin
-  perform set_config('dialectic.quiet', 'on', true);
-  perform 1 from jobs p where p.tenant_id = current_tenant() and p.id = of_parent
-    and p.status = 'waiting_for_children' and p.committed_token = token
-    for update;
-  if not found then
-    return false;
-  end if;
-  perform insert_jobs(families);
-  if ends_alone then
-    update jobs p set ends_with_children = true
-    where p.tenant_id = current_tenant() and p.id = of_parent;
-  end if;
-  return true;
-end
-$function$
 CREATE OR REPLACE FUNCTION public.add_failure_notice()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1740,9 +1718,7 @@ begin
     and lane_id is not null
   group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set degraded = false, state = case
-      when excluded.state = 'waiting' and lane_steps.state = 'running' then 'running'
-      else excluded.state end;
+    do update set state = excluded.state, degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then

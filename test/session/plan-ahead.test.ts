@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
-import { addChildren } from '../../src/jobs/enqueue.ts';
 import { retrySession } from '../../src/jobs/sessions.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import type { Process } from '../../src/recipe/types.ts';
@@ -25,15 +24,6 @@ const fork = processOf('fork', [
     step('b', 'EXECUTE', 'all_to_one', 'b', ['seed:s/']),
     step('after-a', 'EXECUTE', 'all_to_one', 'after-a', ['doc:s/a']),
     step('join', 'EXECUTE', 'all_to_one', 'join', ['doc:s/a=0.9', 'doc:s/b=0.8']),
-  ]),
-]);
-
-const WIDE = Array.from({ length: 14 }, (_, at) => `part-${at}`);
-/** So many steps wait for one that they are planned when its job runs. */
-const wide = processOf('wide', [
-  stage('s', [
-    step('head', 'PLAN', 'all_to_one', 'head', ['seed:s/']),
-    ...WIDE.map((key) => step(key, 'EXECUTE', 'per_source_document', key, ['header:s/head'])),
   ]),
 ]);
 
@@ -112,38 +102,6 @@ describeOnBoth('steps that only wait for each other', (kind) => {
     await runUntil(database, place, 'completed', writeTrivially(note));
     expect(planned).toEqual(['a', 'b']);
     expect(await jobsOf(place.sessionId)).toHaveLength(4);
-  });
-
-  test.each([true, false])(
-    'are planned while the first runs where they are many, or when it is over: %s',
-    async (isSlow) => {
-      const place = await start(wide);
-      const head = async ({ step }: PlannedJob) => {
-        const isThere = async () => (await jobsOf(place.sessionId)).length === 1 + WIDE.length;
-        if (isSlow && step === 'head') await expect.poll(isThere, { interval: 5 }).toBe(true);
-        return {};
-      };
-      await runUntil(database, place, 'completed', writeTrivially(head));
-      const jobs = await jobsOf(place.sessionId);
-      expect(jobs.map((job) => job.step)).toEqual(['head', ...WIDE]);
-      if (isSlow) expect(jobs.slice(1).every(({ behind }) => behind === 'head')).toBe(true);
-    },
-  );
-
-  test('are not added to a plan that has gone on', async () => {
-    const place = await start(wide);
-    await runUntil(database, place, 'completed');
-    const [lane] = await query<{ id: string; token: string; run: string }>(
-      `select id, committed_token as token, stage_run_id as run from jobs
-       where session_id = $1 and role = 'lane'`,
-      place.sessionId,
-    );
-    const { id, token: leaseToken, run: stageRunId } = lane!;
-    const child = { sessionId: place.sessionId, type: 'EXECUTE' as const, payload: {} };
-    await database.asTenant(tenantId, (tx) =>
-      addChildren(tx, { id, leaseToken, stageRunId }, [{ ...child, parentId: id }], false),
-    );
-    expect(await jobsOf(place.sessionId)).toHaveLength(1 + WIDE.length);
   });
 
   test('fail with the first that does, and are tried again with it', async () => {

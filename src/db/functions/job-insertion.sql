@@ -50,30 +50,6 @@ begin
 end
 $$;
 
--- Adds children to a job that waits for others, where it still waits as the holder of the lease `token`
--- left it; else nothing, since it has gone on and plans them itself. With `ends_alone` the end of the last
--- child completes it. Lock order: the stage run, which the caller locks, then the job.
-create or replace function add_children(
-  of_parent uuid, token uuid, families jsonb, ends_alone boolean
-) returns boolean language plpgsql
-  set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
-begin
-  perform set_config('dialectic.quiet', 'on', true);
-  perform 1 from jobs p where p.tenant_id = current_tenant() and p.id = of_parent
-    and p.status = 'waiting_for_children' and p.committed_token = token
-    for update;
-  if not found then
-    return false;
-  end if;
-  perform insert_jobs(families);
-  if ends_alone then
-    update jobs p set ends_with_children = true
-    where p.tenant_id = current_tenant() and p.id = of_parent;
-  end if;
-  return true;
-end
-$$;
-
 -- A job without its session would never run and never be erased. Checked once for all new jobs of a
 -- session, under the lock of a foreign key; such a key asked for each job and took a seventh of the time
 -- of an insertion.
@@ -158,9 +134,7 @@ begin
     and lane_id is not null
   group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set degraded = false, state = case
-      when excluded.state = 'waiting' and lane_steps.state = 'running' then 'running'
-      else excluded.state end;
+    do update set state = excluded.state, degraded = false;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then
