@@ -1,10 +1,11 @@
 import type { ExecutePayload } from '../generation/chain.ts';
 import { settleContribution } from '../planning/anchor.ts';
-import type { StepState } from '../planning/ready.ts';
+import type { Readiness, StepState } from '../planning/ready.ts';
 import type { PlannedJob, SourceDocument } from '../planning/types.ts';
 import { newId } from '../platform/ids.ts';
 import { deriveEdges, stepOf } from '../recipe/edges.ts';
 import type { Stage } from '../recipe/types.ts';
+import { onceFor } from '../text/memo.ts';
 
 /** A job to insert, and what it waits for where it was planned ahead. */
 export type PlanEntry = {
@@ -18,8 +19,8 @@ export type PlanEntry = {
 /** What planning needs to know of the lane. */
 type LaneAhead = {
   readonly stage: Stage;
-  /** The steps that are ready where these stand so. */
-  readonly readyAfter: (planned: Readonly<Record<string, StepState>>) => readonly string[];
+  /** What is ready, and what waits for other lanes, where these steps stand so. */
+  readonly lookAfter: (planned: Readonly<Record<string, StepState>>) => Readiness;
   /** Plans a step with documents beside those that are there; throws where it cannot be. */
   readonly plan: (stepKey: string, beside: readonly SourceDocument[]) => readonly PlannedJob[];
 };
@@ -45,21 +46,20 @@ export function planAhead(first: readonly PlanEntry[], lane: LaneAhead): PlanEnt
   }
 }
 
-function planLevel(entries: readonly PlanEntry[], { stage, readyAfter, plan }: LaneAhead) {
+function planLevel(entries: readonly PlanEntry[], { stage, lookAfter, plan }: LaneAhead) {
   const planned = new Set(entries.map((entry) => entry.planned.step));
   const states = [...planned].map((key): [string, StepState] => [
     key,
     // Under another policy a step may lose jobs, and its readers are told which.
     stepOf(stage, key).dependencyPolicy === 'all' ? 'done' : 'planned',
   ]);
-  const steps = readyAfter(Object.fromEntries(states));
-  if (!steps.every((key) => readsAll(stage, key, planned))) return [];
-  const stands = new Map(entries.map((entry) => [entry.id, standIn(entry)]));
+  const { ready: steps, waitingForLanes } = lookAfter(Object.fromEntries(states));
+  if (waitingForLanes.length > 0 || !steps.every((key) => readsAll(stage, key, planned))) return [];
   const level: PlanEntry[] = [];
   try {
     for (const key of steps) {
-      for (const job of plan(key, [...stands.values()])) {
-        const entry = awaitInputs(job, entries, stands);
+      for (const job of plan(key, entries.map(standIn))) {
+        const entry = awaitInputs(job, entries);
         if (entry === null || level.length === MOST_AT_ONCE) return [];
         level.push(entry);
       }
@@ -80,7 +80,7 @@ function readsAll(stage: Stage, stepKey: string, planned: ReadonlySet<string>): 
 }
 
 /** The document of a job as planning sees it, with ids that stand for those it will have. */
-function standIn({ id, planned }: PlanEntry): SourceDocument {
+const standIn = onceFor(({ id, planned }: PlanEntry): SourceDocument => {
   const contributionId = newId();
   const { sourceGroup, relationships } = settleContribution(planned, contributionId);
   return {
@@ -96,24 +96,26 @@ function standIn({ id, planned }: PlanEntry): SourceDocument {
     relationships,
     missing: planned.missing ?? [],
   };
-}
+});
 
-/** A job has one prerequisite: null where none of those that it waits for is the last of all. */
-function awaitInputs(
-  planned: PlannedJob,
-  entries: readonly PlanEntry[],
-  stands: ReadonlyMap<string, SourceDocument>,
-): PlanEntry | null {
+/**
+ * A job has one prerequisite: null where none of those that it waits for is the last of all. Its lineage
+ * and its anchor may be those of documents that it does not read, and which then are awaited, too.
+ */
+function awaitInputs(planned: PlannedJob, entries: readonly PlanEntry[]): PlanEntry | null {
   const read = entries.filter(({ id }) => planned.inputIds.includes(id));
   const last = read.find((one) => {
     const before = chainOf(one, entries);
     return read.every((other) => before.includes(other));
   });
   if (last === undefined) return null;
-  const awaits = read.map(({ id }) => {
-    const { identity, contributionId } = stands.get(id)!;
-    return { identity, documentId: id, contributionId: contributionId ?? '' };
-  });
+  const text = JSON.stringify(planned);
+  const awaits = chainOf(last, entries)
+    .map((entry) => {
+      const { identity, contributionId } = standIn(entry);
+      return { identity, documentId: entry.id, contributionId: contributionId ?? '' };
+    })
+    .filter((one) => text.includes(one.documentId) || text.includes(one.contributionId));
   return { id: newId(), planned, awaits, prerequisiteId: last.id };
 }
 

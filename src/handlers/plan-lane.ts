@@ -111,9 +111,9 @@ function planWave(
   return planAhead(first, {
     stage: stageOf(view.session.process, request.stageKey),
     plan,
-    readyAfter: (planned) => {
+    lookAfter: (planned) => {
       const own = { ...states[laneId], ...planned };
-      return findReadySteps({ ...request, states: { ...states, [laneId]: own } }).ready;
+      return findReadySteps({ ...request, states: { ...states, [laneId]: own } });
     },
   });
 }

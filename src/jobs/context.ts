@@ -75,15 +75,15 @@ export async function commitEffects(
       holdLease(tx, job),
     ]);
   const finish = async (tx: Transaction): Promise<ClaimedJob[]> => {
-    const all = Promise.all([
+    const given = [
       write ? undefined : lock(tx),
       effects.writeAtOnce?.(tx),
       insertChildren(tx, childrenOf(job, effects)),
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
-    ]);
-    const claimed = claim ? claimWithCommit(tx, claim) : [];
-    await all;
+    ];
+    // The claim comes last; all are awaited together, since all fail together.
+    const [claimed] = await Promise.all([claim ? claimWithCommit(tx, claim) : [], ...given]);
     return claimed;
   };
   if (!write && (effects.writeAtOnce || isAbove || job.type === 'PLAN')) {

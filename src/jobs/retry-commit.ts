@@ -30,6 +30,8 @@ type CommitCircumstances = {
   readonly log: Log;
   /** What the worker takes with the commit, where it is made at the first try. */
   readonly claim?: NextClaim | undefined;
+  /** Hears that the first try has failed, so that nothing will be taken. */
+  readonly onRetry?: () => void;
 };
 
 /**
@@ -42,7 +44,7 @@ export async function commitPersistently(
   database: Database,
   job: Job,
   effects: Effects,
-  { signal, log, claim }: CommitCircumstances,
+  { signal, log, claim, onRetry }: CommitCircumstances,
 ): Promise<ClaimedJob[]> {
   let mayBeSaved = false;
   let stoppedTries = 0;
@@ -53,6 +55,7 @@ export async function commitPersistently(
     } catch (thrown) {
       const error = toDialecticError(thrown);
       if (!isPassing(error)) throw error;
+      if (attempt === 0) onRetry?.();
       if (signal.aborted && ++stoppedTries >= TRIES_WHEN_STOPPED) throw error;
       mayBeSaved ||= error.details['outcome'] === 'unknown';
       const { id, sessionId } = job;

@@ -282,21 +282,24 @@ export class Worker {
    */
   async #commit(job: Job, effects: Effects, signal: AbortSignal): Promise<void> {
     const { log, leaseMs } = this.#options;
-    const free = this.#free();
     const mayClaim = this.#session !== undefined && !this.#stop.signal.aborted;
+    let free = mayClaim ? this.#free() : 0;
     const place = { workerId: this.id, sessionId: job.sessionId, leaseMs };
     const claim = mayClaim ? { ...place, room: free + 1 } : undefined;
     this.#promised += free;
-    let claimed: readonly ClaimedJob[] = [];
-    try {
-      claimed = await commitPersistently(this.#database, job, effects, { signal, log, claim });
-    } finally {
+    const onRetry = (): void => {
       this.#promised -= free;
-    }
-    if (this.#stop.signal.aborted) await handBack(this.#database, claimed);
-    else for (const next of claimed) void this.#execute(next);
-    if (!claim || claimed.length >= claim.room) this.#announceWork();
-    else this.#tellLater(HINT_OF_TAKEN_AFTER_MS);
+      free = 0;
+    };
+    const how = { signal, log, claim, onRetry };
+    const claimed = await commitPersistently(this.#database, job, effects, how).finally(onRetry);
+    if (!this.#stop.signal.aborted) for (const next of claimed) void this.#execute(next);
+    // What is not given back now runs again when its lease is over; the job itself is saved.
+    else if (claimed.length > 0) await handBack(this.#database, claimed).catch(() => {});
+    if (!claim || claimed.length >= claim.room) return this.#announceWork();
+    // A claim that found nothing may have passed over what another transaction held.
+    if (claimed.length === 0) this.#look();
+    this.#tellLater(HINT_OF_TAKEN_AFTER_MS);
   }
 
   async #execute(job: ClaimedJob): Promise<void> {

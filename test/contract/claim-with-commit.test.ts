@@ -47,6 +47,16 @@ describeOnBoth('a commit that takes the next jobs', (kind) => {
     expect(await run.statuses()).toEqual({ first: 'completed', second: 'completed' });
   });
 
+  test('that has lost its lease fails, and takes nothing', async () => {
+    const run = await open();
+    await run.enqueue(named('a'), named('b'));
+    const worker = newId();
+    const [job] = await claimFor(run, worker, 1);
+    const lost = { ...job!, leaseToken: newId() };
+    await expect(end(run, lost, worker, 5)).rejects.toMatchObject({ code: 'lease_lost' });
+    expect(await run.statuses()).toEqual({ a: 'processing', b: 'pending' });
+  });
+
   test('gives each worker its own, and none to two of its jobs', async () => {
     const run = await open();
     await run.enqueue(...['a', 'b', 'c', 'd'].map((name) => named(name)));

@@ -1228,7 +1228,9 @@ AS $function$
 declare
   asked record;
 begin
-  perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
+    perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  end if;
   for asked in
     select w.worker, w.session, w.lease, sum(w.room)::int as room
     from unnest(workers, rooms, of_sessions, leases) as w (worker, room, session, lease)
@@ -1718,7 +1720,9 @@ begin
     and lane_id is not null
   group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set state = excluded.state, degraded = false;
+    do update set degraded = false, state = case
+      when excluded.state = 'waiting' and lane_steps.state = 'running' then 'running'
+      else excluded.state end;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then
@@ -2642,13 +2646,17 @@ begin
     state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
     degraded = g.lost and g.succeeded >= g.needed
   from (
-    select distinct tenant_id, stage_run_id, lane_id, parent_job_id, step_key
+    select tenant_id, stage_run_id, lane_id, parent_job_id, step_key,
+      bool_and(status = 'cancelled') as is_cancelled
     from unnest(ended) where counts and lane_id is not null and parent_job_id is not null
+    group by tenant_id, stage_run_id, lane_id, parent_job_id, step_key
   ) as e
   cross join lateral children_by_step(e.tenant_id, e.parent_job_id) as g
   where g.step_key = e.step_key and (g.open = 0 or (g.lost and g.needed > g.succeeded + g.open))
     and l.tenant_id = e.tenant_id and l.stage_run_id = e.stage_run_id
-    and l.lane_id = e.lane_id and l.step_key = e.step_key;
+    and l.lane_id = e.lane_id and l.step_key = e.step_key
+    -- What was cancelled before it began has not failed.
+    and not (l.state = 'waiting' and e.is_cancelled);
 
   if has_losses then
     insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)

@@ -17,6 +17,15 @@ const chain = processOf('chain', [
   ]),
 ]);
 
+/** `last` reads the document before it alone, and is of the lineage that the first one begins. */
+const row = processOf('row', [
+  stage('s', [
+    step('first', 'EXECUTE', 'all_to_one', 'first', ['seed:s/']),
+    step('then', 'EXECUTE', 'per_source_document', 'then', ['doc:s/first']),
+    step('last', 'EXECUTE', 'per_source_document', 'last', ['doc:s/then']),
+  ]),
+]);
+
 /** `join` reads two documents neither of which comes after the other. */
 const fork = processOf('fork', [
   stage('s', [
@@ -77,6 +86,25 @@ describeOnBoth('steps that only wait for each other', (kind) => {
       { step: 'check', read: ['draft', 'head'], isOfHead: true },
       { step: 'draft', read: ['head'], isOfHead: true },
     ]);
+  });
+
+  test('keep the lineage of a document that they do not read themselves', async () => {
+    const place = await start(row);
+    await runUntil(database, place, 'completed');
+    const documents = await query<{ step: string; isOfFirst: boolean }>(
+      `select d.step_key as step, d.source_group = f.contribution_id as "isOfFirst"
+       from documents d join documents f on f.session_id = d.session_id and f.step_key = 'first'
+       where d.session_id = $1 and d.kind = 'document' order by d.created_at, d.id`,
+      place.sessionId,
+    );
+    expect(documents).toEqual(
+      ['first', 'then', 'last'].map((key) => ({ step: key, isOfFirst: true })),
+    );
+    const [behind] = await query<{ n: number }>(
+      `select count(prerequisite_job_id) as n from jobs where session_id = $1`,
+      place.sessionId,
+    );
+    expect(behind).toEqual({ n: 2 });
   });
 
   test('begin, as far as people are told, when they do', async () => {

@@ -131,6 +131,11 @@ function settleLanes(world: World, ended: readonly ModelJob[]): void {
     const hopeless = step?.lost && step.needed > step.succeeded + step.open;
     if (!step || job.step === null || (step.open > 0 && !hopeless)) continue;
     const failed = step.lost && step.succeeded < step.needed;
+    const before = steps.get(`${job.lane}/${job.step}`)?.state;
+    const together = staged.filter((one) => one.parent === job.parent && one.step === job.step);
+    // What was cancelled before it began has not failed.
+    const isCancelled = together.every(({ status, counts }) => !counts || status === 'cancelled');
+    if (before === 'waiting' && isCancelled) continue;
     steps.set(`${job.lane}/${job.step}`, {
       state: failed ? 'failed' : 'completed',
       degraded: step.lost && !failed,

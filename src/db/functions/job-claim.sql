@@ -102,7 +102,9 @@ create or replace function claim_next(
 declare
   asked record;
 begin
-  perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
+    perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
+  end if;
   for asked in
     select w.worker, w.session, w.lease, sum(w.room)::int as room
     from unnest(workers, rooms, of_sessions, leases) as w (worker, room, session, lease)

@@ -134,7 +134,9 @@ begin
     and lane_id is not null
   group by tenant_id, stage_run_id, lane_id, step_key
   on conflict (tenant_id, stage_run_id, lane_id, step_key)
-    do update set state = excluded.state, degraded = false;
+    do update set degraded = false, state = case
+      when excluded.state = 'waiting' and lane_steps.state = 'running' then 'running'
+      else excluded.state end;
 
   -- A prerequisite that is over already has woken its waiters before this one was there.
   if exists (select from new_rows where status = 'waiting_for_prerequisite') then

@@ -22,13 +22,17 @@ begin
     state = case when g.lost and g.succeeded < g.needed then 'failed' else 'completed' end,
     degraded = g.lost and g.succeeded >= g.needed
   from (
-    select distinct tenant_id, stage_run_id, lane_id, parent_job_id, step_key
+    select tenant_id, stage_run_id, lane_id, parent_job_id, step_key,
+      bool_and(status = 'cancelled') as is_cancelled
     from unnest(ended) where counts and lane_id is not null and parent_job_id is not null
+    group by tenant_id, stage_run_id, lane_id, parent_job_id, step_key
   ) as e
   cross join lateral children_by_step(e.tenant_id, e.parent_job_id) as g
   where g.step_key = e.step_key and (g.open = 0 or (g.lost and g.needed > g.succeeded + g.open))
     and l.tenant_id = e.tenant_id and l.stage_run_id = e.stage_run_id
-    and l.lane_id = e.lane_id and l.step_key = e.step_key;
+    and l.lane_id = e.lane_id and l.step_key = e.step_key
+    -- What was cancelled before it began has not failed.
+    and not (l.state = 'waiting' and e.is_cancelled);
 
   if has_losses then
     insert into lane_steps (tenant_id, stage_run_id, lane_id, step_key, state)
