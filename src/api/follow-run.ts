@@ -67,8 +67,10 @@ async function* readEvents(
         cursor = page.cursor;
         yield* page.events;
         if (!page.isLast) continue;
+        // Asked first: whoever hears that the log is read is then done at once if the session rests.
+        const rests = (!isChecked || mayRest(page)) && !(await isRunning(store, sessionId));
         yield { kind: 'caught-up', cursor };
-        if ((!isChecked || mayRest(page)) && !(await isRunning(store, sessionId))) return;
+        if (rests) return;
         isChecked = true;
       }
       return;

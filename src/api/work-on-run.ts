@@ -133,8 +133,8 @@ export async function* workOnRun(
     isLeft = false;
     throw thrown;
   } finally {
-    await (stopping ?? stop());
-    await writes.end();
+    // A write that has not begun is left to the last one, below.
+    await Promise.all([writes.end(), stopping ?? stop()]);
   }
   yield* readRest(store, sessionId, cursor);
   yield* writes.take();
