@@ -8,6 +8,7 @@ import type { PeerTask } from './run/ask.ts';
 import { type ModelServer, runChild, startModelServer } from './run/children.ts';
 import type { DebateResult, DebateTask } from './run/debate.ts';
 import { countTurns, type PlannedCall } from './run/plan.ts';
+import { KEEPS_LOG_FILES, settleLog } from './run/settle-log.ts';
 
 const SLOTS = 50;
 const SLOW_MS = 2_000;
@@ -226,7 +227,8 @@ async function readPlans(bench: Bench, counts: readonly number[]): Promise<Plans
 }
 
 async function run(flags: readonly string[]) {
-  const server = await startPostgres();
+  const server = await startPostgres(KEEPS_LOG_FILES);
+  await settleLog(server);
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-run-'));
   const model = await startModelServer();
   const brief = await readFile(new URL('../examples/bakery.md', import.meta.url), 'utf8');
