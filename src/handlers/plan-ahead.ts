@@ -48,12 +48,8 @@ export function planAhead(first: readonly PlanEntry[], lane: LaneAhead): PlanEnt
 
 function planLevel(entries: readonly PlanEntry[], { stage, lookAfter, plan }: LaneAhead) {
   const planned = new Set(entries.map((entry) => entry.planned.step));
-  const states = [...planned].map((key): [string, StepState] => [
-    key,
-    // Under another policy a step may lose jobs, and its readers are told which.
-    stepOf(stage, key).dependencyPolicy === 'all' ? 'done' : 'planned',
-  ]);
-  const { ready: steps, waitingForLanes } = lookAfter(Object.fromEntries(states));
+  const done = [...planned].map((key): [string, StepState] => [key, 'done']);
+  const { ready: steps, waitingForLanes } = lookAfter(Object.fromEntries(done));
   if (waitingForLanes.length > 0 || !steps.every((key) => readsAll(stage, key, planned))) return [];
   const level: PlanEntry[] = [];
   try {
@@ -71,11 +67,17 @@ function planLevel(entries: readonly PlanEntry[], { stage, lookAfter, plan }: La
   return level;
 }
 
-/** Whether it needs the documents of planned steps, and must not merely come after one of these. */
+/**
+ * Whether it needs the documents of planned steps, and must not merely come after one of these. Under
+ * another policy than `all` a step may lose jobs, and its readers are told which.
+ */
 function readsAll(stage: Stage, stepKey: string, planned: ReadonlySet<string>): boolean {
   if (stepOf(stage, stepKey).after.some((key) => planned.has(key))) return false;
   return deriveEdges(stage).every(
-    ({ from, to, required }) => to !== stepKey || required || !planned.has(from),
+    ({ from, to, required }) =>
+      to !== stepKey ||
+      !planned.has(from) ||
+      (required && stepOf(stage, from).dependencyPolicy === 'all'),
   );
 }
 

@@ -36,6 +36,16 @@ const fork = processOf('fork', [
   ]),
 ]);
 
+/** `y` is told what `b` has lost, so that it is planned when `b` is over. */
+const mixed = processOf('mixed', [
+  stage('s', [
+    step('a', 'EXECUTE', 'all_to_one', 'a', ['seed:s/']),
+    step('b', 'EXECUTE', 'all_to_one', 'b', ['seed:s/'], { dependencyPolicy: 'any' }),
+    step('x', 'EXECUTE', 'all_to_one', 'x', ['doc:s/a']),
+    step('y', 'EXECUTE', 'all_to_one', 'y', ['doc:s/b']),
+  ]),
+]);
+
 type Seen = { step: string; status: string; behind: string | null };
 
 describeOnBoth('steps that only wait for each other', (kind) => {
@@ -120,8 +130,11 @@ describeOnBoth('steps that only wait for each other', (kind) => {
     );
   });
 
-  test('wait where one of those that are ready together reads what does not come in a row', async () => {
-    const place = await start(fork);
+  test.each([
+    ['reads what does not come in a row', fork],
+    ['reads what may lose a part', mixed],
+  ])('wait where one of those that are ready together %s', async (_, process) => {
+    const place = await start(process);
     let planned: string[] = [];
     const note = async ({ step }: PlannedJob) => {
       if (step === 'a') planned = (await jobsOf(place.sessionId)).map((job) => job.step);
