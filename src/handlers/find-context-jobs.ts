@@ -63,7 +63,9 @@ const readRows = (tx: Transaction, { id, iteration }: SessionView): Promise<Row[
      join stage_runs r on r.tenant_id = j.tenant_id and r.id = j.stage_run_id
      join lanes l on l.tenant_id = j.tenant_id and l.id = j.lane_id
      where j.session_id = $1 and r.iteration = $2 and j.job_type = 'EXECUTE'
-       and j.status <> 'waiting_for_prerequisite'
+       and (j.prerequisite_job_id is null or exists (
+         select from jobs p where p.tenant_id = j.tenant_id and p.chain_id = j.prerequisite_job_id
+           and not p.continued and p.status in ('completed', 'superseded')))
        and (not is_over(j.status) or j.id = j.chain_id and not exists (
          select from jobs n where n.tenant_id = j.tenant_id and n.chain_id = j.chain_id
            and not is_over(n.status)))

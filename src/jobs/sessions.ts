@@ -86,6 +86,14 @@ export async function retrySession(tx: Transaction, sessionId: string) {
     session,
   );
   const rows = await tx.query(RETRY, session);
+  // What it waited for has ended since, so that nothing else will say that the step begins.
+  await tx.query(
+    `update lane_steps l set state = 'running' from jobs j
+     where j.session_id = $1 and j.status = 'pending' and l.state = 'waiting'
+       and l.tenant_id = j.tenant_id and l.stage_run_id = j.stage_run_id
+       and l.lane_id = j.lane_id and l.step_key = j.step_key`,
+    session,
+  );
   // A stage whose lanes are all through has nothing that would ever end it again.
   await tx.query(
     `update stage_runs r set state = 'running', degraded = false, finished_at = null
@@ -129,7 +137,8 @@ const GOES_AGAIN = `j.session_id = $1 and ${IS_LOST} and j.id not in (
 
 /**
  * What still runs may end at this moment. With these locks, taken in the lock order of a completing
- * worker, it ends wholly before the retry, which then sees it, or wholly after, and then wakes.
+ * worker, it ends wholly before the retry, which then sees it, or wholly after, and then wakes. The row
+ * of a job that runs in a stage is not locked: its worker holds it while it waits for the stage run.
  */
 async function lockForRetry(tx: Transaction, session: readonly string[]): Promise<void> {
   await tx.query(
@@ -140,6 +149,7 @@ async function lockForRetry(tx: Transaction, session: readonly string[]): Promis
   await tx.query(
     `select 1 from jobs k where k.id in (
        select unnest(array[j.id, j.prerequisite_job_id]) from jobs j where ${GOES_AGAIN})
+       and (k.stage_run_id is null or is_over(k.status) and not k.continued)
      order by k.seq desc for update`,
     session,
   );
