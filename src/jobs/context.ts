@@ -51,14 +51,14 @@ export type JobHandlers = Partial<Record<Job['type'], JobHandler>>;
 
 /**
  * Runs a job's effects and its change of status as one transaction; throws `lease_lost`. Returns the
- * jobs that were claimed with it.
+ * jobs that were claimed with it, as `claimWithCommit` does.
  */
 export async function commitEffects(
   database: Database,
   job: Job,
   effects: Effects,
   claim?: NextClaim,
-): Promise<ClaimedJob[]> {
+): Promise<ClaimedJob[] | null> {
   const { next, write } = effects;
   const needsLanes = next !== undefined && 'version' in next;
   if (needsLanes && job.stageRunId === null) {
@@ -74,7 +74,7 @@ export async function commitEffects(
       isAbove ? lockStageRun(tx, job) : undefined,
       holdLease(tx, job),
     ]);
-  const finish = async (tx: Transaction): Promise<ClaimedJob[]> => {
+  const finish = async (tx: Transaction): Promise<ClaimedJob[] | null> => {
     const given = [
       write ? undefined : lock(tx),
       effects.writeAtOnce?.(tx),

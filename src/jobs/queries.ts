@@ -84,18 +84,20 @@ export type NextClaim = {
 
 /**
  * Claims jobs with the commit of one that ends, behind all else that the transaction does. Jobs that
- * end together claim together, and the first of a worker's gets what was claimed for it.
+ * end together claim together, and the first of a worker's gets what was claimed for it. Null where
+ * other sessions wait for the slots of a limit: then workers claim by themselves.
  */
 export async function claimWithCommit(
   tx: Transaction,
   { workerId, sessionId, room, leaseMs }: NextClaim,
-): Promise<ClaimedJob[]> {
-  const rows = await tx.queryForAll<ClaimedRow & { worker_id: string }>(
+): Promise<ClaimedJob[] | null> {
+  const rows = await tx.queryForAll<ClaimedRow & { worker_id: string | null }>(
     `select worker_id, ${CLAIMED} from claim_next($1, $2, $3, $4)`,
     [workerId, room, sessionId, `${Math.round(leaseMs)} ms`],
     'claim-next',
     'claims',
   );
+  if (rows[0]?.worker_id === null) return null;
   const own = rows.filter((row) => row.worker_id === workerId);
   const others = rows.filter((row) => row.worker_id !== workerId);
   rows.splice(0, rows.length, ...others);

@@ -38,19 +38,23 @@ type CommitCircumstances = {
  * Commits a job's effects, again and again while the store is away: they may hold an answer that was
  * paid for. The effects stay in memory meanwhile; the end is a commit, a lost lease or the worker's
  * stop. Where the connection broke before the answer to COMMIT came, the job's row tells whether
- * they are saved already. Returns the jobs that were claimed with the commit.
+ * they are saved already. Returns the jobs that were claimed with the commit,
+ * as `claimWithCommit` does.
  */
 export async function commitPersistently(
   database: Database,
   job: Job,
   effects: Effects,
   { signal, log, claim, onRetry }: CommitCircumstances,
-): Promise<ClaimedJob[]> {
+): Promise<ClaimedJob[] | null> {
   let mayBeSaved = false;
   let stoppedTries = 0;
   for (let attempt = 0; ; attempt++) {
     try {
-      if (mayBeSaved && (await isCommitted(database, job))) return [];
+      if (mayBeSaved && (await isCommitted(database, job))) {
+        if (claim) await handBackUnheard(database, job, claim);
+        return [];
+      }
       return await commitEffects(database, job, effects, attempt === 0 ? claim : undefined);
     } catch (thrown) {
       const error = toDialecticError(thrown);
@@ -76,4 +80,25 @@ async function isCommitted(database: Database, job: Job): Promise<boolean> {
     tx.query('select 1 from jobs where id = $1 and committed_token = $2', [job.id, job.leaseToken]),
   );
   return rows.length > 0;
+}
+
+/**
+ * Gives back what a commit has claimed whose answer was lost: nobody else would take it before its
+ * leases are over. Rows that one transaction wrote have one `xmin`.
+ */
+async function handBackUnheard(
+  database: Database,
+  { tenantId, id, leaseToken }: Job,
+  { workerId }: NextClaim,
+): Promise<void> {
+  await database.asWorker((tx) =>
+    tx.query(
+      `update jobs n set status = 'pending', worker_id = null, lease_token = null,
+         lease_until = null
+       from jobs j where j.tenant_id = $1 and j.id = $2 and j.committed_token = $3
+         and n.tenant_id = j.tenant_id and n.session_id = j.session_id and n.worker_id = $4
+         and n.status = 'processing' and n.xmin = j.xmin`,
+      [tenantId, id, leaseToken, workerId],
+    ),
+  );
 }

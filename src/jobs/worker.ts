@@ -70,6 +70,8 @@ const HINT_EVERY_MS = 50;
  */
 const HINT_OF_ENDS_AFTER_MS = 100;
 const HINT_OF_TAKEN_AFTER_MS = 30;
+/** Other sessions hear within HINT_EVERY_MS of a slot that they wait for, and then claim before it. */
+const GIVE_WAY_MS = 60;
 /** Looking for the jobs of dead workers costs as much as a claim, so not every claim does it. */
 const SWEEP_EVERY_MS = 500;
 
@@ -97,6 +99,8 @@ export class Worker {
   #isFull = false;
   /** Slots that are kept for what claims under way bring. */
   #promised = 0;
+  /** Whether other sessions may take the slots of a limit first. */
+  #givesWay = false;
   #isHinting = false;
   #hasNews = false;
   #willTell = false;
@@ -248,6 +252,16 @@ export class Worker {
     if (!this.#isHinting) void this.#hint();
   }
 
+  #giveWay(): void {
+    this.#tellOthers();
+    if (this.#givesWay) return;
+    this.#givesWay = true;
+    void sleep(GIVE_WAY_MS).then(() => {
+      this.#givesWay = false;
+      this.#look();
+    });
+  }
+
   #announceEnds(): void {
     this.#look();
     this.#tellLater(HINT_OF_ENDS_AFTER_MS);
@@ -293,6 +307,7 @@ export class Worker {
     };
     const how = { signal, log, claim, onRetry };
     const claimed = await commitPersistently(this.#database, job, effects, how).finally(onRetry);
+    if (claimed === null) return this.#giveWay();
     if (!this.#stop.signal.aborted) for (const next of claimed) void this.#execute(next);
     // What is not given back now runs again when its lease is over; the job itself is saved.
     else if (claimed.length > 0) await handBack(this.#database, claimed).catch(() => {});
@@ -336,7 +351,7 @@ export class Worker {
       // Where the last claim left room there was nothing more to take, and what the end of a job sets
       // free is announced when it is saved. A claim with a commit passes over rows that are locked.
       const isLast = this.#leases.size === 0;
-      if (this.#isFull || isLast) this.#look();
+      if ((this.#isFull || isLast) && !this.#givesWay) this.#look();
       this.#options.onEnded({ job, ms: elapsedMs() - started, error, isLast });
     }
   }

@@ -5,6 +5,7 @@ import { commitEffects, type JobContext } from '../../src/jobs/context.ts';
 import { claimJobs } from '../../src/jobs/queries.ts';
 import { addGate } from '../../src/jobs/sessions.ts';
 import type { Job } from '../../src/jobs/types.ts';
+import { sleep } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
@@ -25,13 +26,22 @@ describeOnBoth('a commit that takes the next jobs', (kind) => {
   };
   const claimFor = (run: Bench, workerId: string, room: number) =>
     claimJobs(database, workerId, room, 60_000, 'nothing', run);
-  const end = (run: Bench, job: Job, workerId: string, room: number) =>
+  const offer = (run: Bench, job: Job, workerId: string, room: number) =>
     commitEffects(database, job, effects, {
       workerId,
       sessionId: run.sessionId,
       room,
       leaseMs: 60_000,
     });
+  const end = async (...given: Parameters<typeof offer>) => (await offer(...given)) ?? [];
+  const limit = (most: number) =>
+    database.asTenant(tenantId, (tx) =>
+      tx.query(
+        `insert into concurrency_limits (tenant_id, key, max_running)
+         values (current_tenant(), 'one', $1)`,
+        [most],
+      ),
+    );
 
   test('claims what it sets free, under a lease that holds', async () => {
     const run = await open();
@@ -74,12 +84,7 @@ describeOnBoth('a commit that takes the next jobs', (kind) => {
 
   test('keeps to the limits of the session and of a key', async () => {
     const run = await open({ maxRunning: 2 });
-    await database.asTenant(tenantId, (tx) =>
-      tx.query(
-        `insert into concurrency_limits (tenant_id, key, max_running)
-         values (current_tenant(), 'one', 1)`,
-      ),
-    );
+    await limit(1);
     const keyed = { concurrencyKey: 'one' };
     await run.enqueue(named('a', keyed), named('b', keyed), named('c', keyed), named('d'));
     const worker = newId();
@@ -87,6 +92,59 @@ describeOnBoth('a commit that takes the next jobs', (kind) => {
     expect([a, d].map((job) => nameOf(job!))).toEqual(['a', 'd']);
     expect((await end(run, a!, worker, 10)).map(nameOf)).toEqual(['b']);
     expect((await end(run, d!, worker, 10)).map(nameOf)).toEqual([]);
+  });
+
+  test('leaves the slots of a limit to sessions that wait for them', async () => {
+    const run = await open();
+    const other = await Bench.open(database, tenantId);
+    await limit(2);
+    await run.enqueue(...['a', 'b', 'c', 'd'].map((name) => named(name)));
+    const worker = newId();
+    const [a, b] = await claimFor(run, worker, 2);
+    await other.enqueue(named('x'));
+    expect(await offer(run, a!, worker, 2)).toBeNull();
+    const [x] = await claimFor(other, newId(), 2);
+    expect(nameOf(x!)).toBe('x');
+    expect((await end(run, b!, worker, 1)).map(nameOf)).toEqual(['c']);
+  });
+
+  test('lets a second run begin while the first has more than a limit allows', async () => {
+    const run = await open();
+    const other = await Bench.open(database, tenantId);
+    await limit(2);
+    const order: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const execute = async ({ job, commit }: JobContext) => {
+      if (order.push(nameOf(job).slice(0, 1)) === 4) begun.resolve();
+      await sleep(20);
+      await commit(effects);
+    };
+    const keyed = { concurrencyKey: 'one' };
+    const jobs = (name: string, count: number) =>
+      Array.from({ length: count }, (_, at) => named(`${name}${at}`, keyed));
+    const done = (name: string, count: number) =>
+      Object.fromEntries(jobs(name, count).map((job) => [job.payload['name'], 'completed']));
+    await run.enqueue(...jobs('a', 40));
+    await withWorker(
+      database,
+      { EXECUTE: execute },
+      async () => {
+        await begun.promise;
+        await other.enqueue(...jobs('b', 5));
+        await withWorker(
+          database,
+          { EXECUTE: execute },
+          async () => {
+            await other.settled(done('b', 5));
+            // Its turn came within a few jobs of the other, and each time again.
+            expect(order.lastIndexOf('b')).toBeLessThan(35);
+            await run.settled(done('a', 40));
+          },
+          { session: other },
+        );
+      },
+      { session: run },
+    );
   });
 
   test('takes nothing from a session that is paused', async () => {

@@ -89,6 +89,20 @@ test('a commit whose answer was lost is recognised and not made again', async ()
   expect(await run.statuses()).toEqual({ paid: 'completed' });
 });
 
+test('what such a commit has claimed is given back at once', async () => {
+  const run = await Bench.open(database, tenantId);
+  const first = newId();
+  await run.enqueue({ ...named('paid'), id: first }, named('next', { prerequisiteId: first }));
+  const workerId = newId();
+  const [job] = await claimJobs(database, workerId, 1, 60_000, 'leases', run);
+  const claim = { workerId, sessionId: run.sessionId, room: 1, leaseMs: 60_000 };
+  wire.cutAnswers(1);
+  const saved = commitPersistently(database, job!, effectsOf(run), { ...circumstances(), claim });
+  expect(await saved).toEqual([]);
+  expect((await results(run)).length).toBe(1);
+  expect(await run.statuses()).toEqual({ paid: 'completed', next: 'pending' });
+});
+
 test('a job that another worker took over meanwhile is not taken for committed', async () => {
   const run = await Bench.open(database, tenantId);
   const job = await claimOne(run);

@@ -1229,6 +1229,19 @@ declare
   asked record;
 begin
   if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
+    if exists (
+      select from sessions x
+      cross join lateral (
+        select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+          and j.run_after <= app_now()
+          and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        order by j.run_after, j.seq limit 1) as due
+      where x.tenant_id = current_tenant() and x.status = 'running' and x.gates = '{}'
+        and x.id <> all (of_sessions))
+    then
+      return next null::jobs;
+      return;
+    end if;
     perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
   end if;
   for asked in

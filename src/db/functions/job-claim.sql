@@ -94,6 +94,9 @@ $$;
 -- Claims jobs of sessions in the transaction that ends others and sets these free, for the workers that
 -- end them. The lock that makes limits strict is awaited: what this transaction sets free no other one
 -- sees yet, so that it would be left behind. Nothing is locked after it, as in every other claim.
+--
+-- A slot under a limit that is taken again at once never comes free for other sessions. Where one of
+-- these has due jobs nothing is claimed, and a row without an id says so.
 create or replace function claim_next(
   workers uuid[], rooms int[], of_sessions uuid[], leases interval[]
 ) returns setof jobs language plpgsql
@@ -103,6 +106,19 @@ declare
   asked record;
 begin
   if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
+    if exists (
+      select from sessions x
+      cross join lateral (
+        select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
+          and j.run_after <= app_now()
+          and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        order by j.run_after, j.seq limit 1) as due
+      where x.tenant_id = current_tenant() and x.status = 'running' and x.gates = '{}'
+        and x.id <> all (of_sessions))
+    then
+      return next null::jobs;
+      return;
+    end if;
     perform pg_advisory_xact_lock(hashtextextended(current_tenant()::text, 1));
   end if;
   for asked in

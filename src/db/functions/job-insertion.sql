@@ -68,8 +68,8 @@ create or replace trigger sessions_of_jobs after delete on sessions
   for each statement execute function refuse_deletion_of_busy_sessions();
 
 -- New jobs: each has its session, a child needs a living parent, and a lane's step begins with its first
--- job that does not wait for another. The share locks make the worker that ends the parent or the prerequisite wait, and then see the
--- new row.
+-- job that does not wait for another. The share locks make the worker that ends the parent or the
+-- prerequisite wait, and then see the new row.
 create or replace function handle_job_insertion() returns trigger language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

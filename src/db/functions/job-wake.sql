@@ -2,8 +2,9 @@
 -- job.
 
 -- Runs after every statement that changes jobs, on every way into a terminal state, and looks after jobs
--- that begin to wait. Lock order: stage runs, then parents, then the first links of chains. `not in` is hashed; a join of the two transition
--- tables keeps the plan of its first call, for one row, and then compares each row with each.
+-- that begin to wait. Lock order: stage runs, then parents, then the first links of chains. `not in` is
+-- hashed; a join of the two transition tables keeps the plan of its first call, for one row, and then
+-- compares each row with each.
 create or replace function handle_job_completion() returns trigger language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

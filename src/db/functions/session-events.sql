@@ -84,8 +84,9 @@ create or replace trigger stage_runs_creation_events after insert on stage_runs
 create or replace trigger stage_runs_change_events after update of state on stage_runs
   for each row when (old.state <> new.state) execute function tell_stage();
 
--- A step of a lane; of one that waits for another nothing is told. The step '*' says that the lane itself ended before its steps did. The error is
--- that of the job that failed first; the jobs of the session are read only where a step failed.
+-- A step of a lane; of one that waits for another nothing is told. The step '*' says that the lane itself
+-- ended before its steps did. The error is that of the job that failed first; the jobs of the session are
+-- read only where a step failed.
 create or replace function tell_step() returns trigger language plpgsql as $$
 declare
   verb text := new.state;
