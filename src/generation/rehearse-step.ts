@@ -20,8 +20,12 @@ export function rehearseStep(process: Process, stage: Stage, step: Step): void {
   try {
     compileContract(requireContract(stage, step));
     if (step.compute === null) renderPrompt(process, stage, step, NO_FACTS, { inputs: {} });
-    if (step.output.template !== null) renderBody(process, stage, step, {});
+    if (step.output.template !== null) renderEmpty(process, stage, step);
   } catch {
     // A text may be wrong for an empty document alone; else the step itself says what is wrong.
   }
+}
+
+function renderEmpty(process: Process, stage: Stage, step: Step): void {
+  renderBody(process, stage, step, {});
 }
