@@ -8,6 +8,7 @@ import { degradedNotice } from '../session/missing-text.ts';
 import { readSession } from '../session/read.ts';
 import { type AtOnce, planLaneRoots, readStageLanes, readStagePayload } from '../session/stages.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { planStart } from './plan-wave.ts';
 
 /**
  * The PLAN job of a stage waits for its lanes; woken when all of them are over, it closes the stage.
@@ -45,7 +46,7 @@ export async function planStage(database: Database, { job, commit }: JobContext)
   return commit({
     write: async (tx) => {
       if (own.length > 0) await addNotice(tx, degradedNotice(session, stage, own));
-      close = await closeStage(tx, session, stage, Object.keys(stageLanes));
+      close = await closeStage(tx, session, stage, Object.keys(stageLanes), planStart);
     },
     writeAtOnce: async () => close?.(),
   });

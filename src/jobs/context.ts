@@ -213,7 +213,7 @@ async function insertContinuation(tx: Transaction, job: Job, child: ChildJob): P
     maxAttempts: job.maxAttempts,
     ...child,
   };
-  await insertJobs(tx, [link], { chainId: job.chainId, status: 'pending_continuation' });
+  await insertJobs(tx, [link], { chainId: job.chainId });
 }
 
 async function lockStageRun(tx: Transaction, { stageRunId }: Job): Promise<void> {

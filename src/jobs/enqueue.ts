@@ -9,7 +9,6 @@ export const JOBS_CHANNEL = 'dialectic_jobs';
 type InsertOptions = {
   /** Set for the next link of a chain. */
   readonly chainId?: string;
-  readonly status?: JobStatus;
 };
 
 /**
@@ -86,13 +85,14 @@ const sharedOf = (job: NewJob) => ({
 });
 
 /** What is undefined is left out of the JSON; the server reads every key that is there. */
-function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions) {
+function toRow(job: NewJob & { id: string }, { chainId }: InsertOptions) {
   return {
     id: job.id,
     step_key: job.stepKey ?? undefined,
     job_type: job.type,
     role: job.role,
-    status: status ?? (job.prerequisiteId ? 'waiting_for_prerequisite' : undefined),
+    status: firstStatus(job, chainId),
+    ends_with_children: job.waits?.thenEnd,
     prerequisite_job_id: job.prerequisiteId ?? undefined,
     chain_id: chainId,
     dependency_policy: job.policy,
@@ -107,6 +107,13 @@ function toRow(job: NewJob & { id: string }, { chainId, status }: InsertOptions)
     responding_lane_id: job.document?.respondingLaneId ?? undefined,
     payload: job.payload,
   };
+}
+
+/** Undefined for a job that is pending. */
+function firstStatus(job: NewJob, chainId: string | undefined): JobStatus | undefined {
+  if (chainId !== undefined) return 'pending_continuation';
+  if (job.waits) return 'waiting_for_children';
+  return job.prerequisiteId ? 'waiting_for_prerequisite' : undefined;
 }
 
 function checkJob(job: NewJob): void {

@@ -43,6 +43,11 @@ export type NewJob = {
   readonly concurrencyKey?: string | null;
   /** How often it is tried; as often as the worker's settings say if absent. */
   readonly maxAttempts?: number | null;
+  /**
+   * It waits from the beginning for children that are inserted with it; with `thenEnd` it is completed
+   * by the end of the last one, where all succeed.
+   */
+  readonly waits?: { readonly thenEnd: boolean };
   readonly inputDigest?: string | null;
   readonly idempotencyKey?: string | null;
 };

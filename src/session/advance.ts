@@ -2,19 +2,22 @@ import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';
+import { openStage, type PlanStart, prepareStage } from './open-stage.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
-import { type AtOnce, openStage, prepareStage } from './stages.ts';
+import type { AtOnce } from './stages.ts';
 
 /**
  * After a stage: the next one of those that this pass has not `opened`, a person's review, or the end
- * of the session. Returns what does it, to be sent with the commit.
+ * of the session. Returns what does it, to be sent with the commit; `plan` tells how the lanes of the
+ * next stage begin.
  */
 export async function closeStage(
   tx: Transaction,
   session: SessionView,
   stageKey: string,
   opened: readonly string[],
+  plan: PlanStart,
 ): Promise<AtOnce> {
   const next = nextUnopened(session, stageKey, opened);
   const voted = session.process.convergence?.ballots.stage === stageKey;
@@ -24,7 +27,7 @@ export async function closeStage(
   if (session.untilStage === stageKey) return () => rest(tx, session, 'until');
   const gate = session.process.transitions.find(({ from }) => from === stageKey)?.gate ?? false;
   if (session.reviewStages || gate) return () => rest(tx, session, 'review');
-  return prepareStage(tx, session, next);
+  return prepareStage(tx, session, next, plan);
 }
 
 /** The stage after the named one; undefined after the last. */
@@ -114,7 +117,8 @@ export async function iterateSession(
      where id = $1`,
     [sessionId, until],
   );
-  await openStage(tx, session, firstStage(session.process).key);
+  const pass = { ...session, iteration: session.iteration + 1 };
+  await openStage(tx, pass, firstStage(session.process).key);
 }
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */

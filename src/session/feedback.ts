@@ -119,7 +119,7 @@ async function nextStage(
  */
 export async function takeUpFeedback(
   tx: Transaction,
-  { id, process, iteration }: SessionView,
+  { id, process, iteration }: Pick<SessionView, 'id' | 'process' | 'iteration'>,
   stageKey: string,
   stageRunId: string,
 ): Promise<void> {

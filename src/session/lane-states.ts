@@ -4,7 +4,11 @@ import { stageOf } from '../recipe/edges.ts';
 import type { Process } from '../recipe/types.ts';
 
 /** Where each lane of a stage stands, as planning sees it; what a lost lane left open has failed. */
-export function toLaneStates(process: Process, stageKey: string, standing: StageStanding) {
+export function toLaneStates(
+  process: Process,
+  stageKey: string,
+  standing: Pick<StageStanding, 'steps'>,
+) {
   const { steps } = stageOf(process, stageKey);
   const states: Record<string, Record<string, StepState>> = {};
   for (const [laneId, lane] of standing.steps) {

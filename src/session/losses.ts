@@ -8,7 +8,7 @@ import { toLaneStates } from './lane-states.ts';
 import type { Pass, SessionView } from './read.ts';
 
 /** What the current pass goes on without. */
-type Losses = {
+export type Losses = {
   readonly losses: readonly Loss[];
   /** By stage: failed lanes without which it went on. */
   readonly excused: Readonly<Record<string, readonly string[]>>;

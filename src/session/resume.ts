@@ -3,9 +3,9 @@ import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
 import { lastStage, lockSession, requireNext } from './advance.ts';
+import { openStage } from './open-stage.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
-import { openStage } from './stages.ts';
 
 /**
  * Goes on with a run that rests: opens its gates, tries again what failed, opens the next stage of a

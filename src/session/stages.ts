@@ -1,17 +1,8 @@
 import { z } from 'zod';
-import type { TenantQueries, Transaction } from '../db/transaction.ts';
-import { hashOf, saveBlob } from '../documents/blobs.ts';
+import type { TenantQueries } from '../db/transaction.ts';
 import type { ChildJob } from '../jobs/context.ts';
-import { insertJobs, tellWorkers } from '../jobs/enqueue.ts';
-import { createStageRun } from '../jobs/lanes.ts';
 import type { Job } from '../jobs/types.ts';
-import { newId } from '../platform/ids.ts';
-import { stageOf } from '../recipe/edges.ts';
-import { renderSeedPrompt } from '../recipe/render-prompt.ts';
-import type { Stage } from '../recipe/types.ts';
-import { admitEarlierReferences } from './admit-references.ts';
-import { takeUpFeedback } from './feedback.ts';
-import { type Pass, readFactRows, readSession, type SessionView, toFacts } from './read.ts';
+import type { Pass, SessionView } from './read.ts';
 
 const stagePayload = z.object({ stage: z.string(), iteration: z.int() }).readonly();
 
@@ -23,101 +14,6 @@ export const readStagePayload = ({ payload }: Pick<Job, 'payload'>): StagePayloa
 
 /** The last statements of a transaction, all given before one of them is awaited. */
 export type AtOnce = () => Promise<unknown>;
-
-/** Opens a stage, see `prepareStage`. */
-export async function openStage(
-  tx: Transaction,
-  session: Pick<SessionView, 'id' | 'projectId'>,
-  stageKey: string,
-): Promise<void> {
-  const open = await prepareStage(tx, session, stageKey);
-  await open();
-}
-
-/**
- * Reads what the opening of a stage needs and returns what opens it: its run, its seed prompt and one
- * job that stands for the stage. The lanes' roots are that job's children, so that the engine itself
- * tells when all lanes are through; it waits for them from the beginning.
- */
-export async function prepareStage(
-  tx: Transaction,
-  { id: sessionId, projectId }: Pick<SessionView, 'id' | 'projectId'>,
-  stageKey: string,
-): Promise<AtOnce> {
-  const [session, known, admitted] = await Promise.all([
-    readSession(tx, sessionId),
-    readFactRows(tx, sessionId),
-    admitEarlierReferences(tx, projectId),
-  ]);
-  // The seed prompt names a reference by its number, which some have since now.
-  const facts = toFacts(session, admitted > 0 ? await readFactRows(tx, sessionId) : known);
-  const stage = stageOf(session.process, stageKey);
-  const text = renderSeedPrompt(session.process, stage, facts);
-  const stageRunId = newId();
-  const run = { id: stageRunId, sessionId, iteration: session.iteration, stageKey };
-  return () =>
-    Promise.all([
-      tx.query(`update sessions set status = 'running' where id = $1`, [sessionId]),
-      createStageRun(tx, run),
-      saveSeedPrompt(tx, session, stage, text),
-      takeUpFeedback(tx, session, stageKey, stageRunId),
-      insertStageJobs(tx, session, stageKey, stageRunId),
-    ]);
-}
-
-/** The job that stands for the stage and the roots of its lanes. */
-async function insertStageJobs(
-  tx: Transaction,
-  session: SessionView,
-  stageKey: string,
-  stageRunId: string,
-): Promise<void> {
-  const { id: sessionId, iteration } = session;
-  const id = newId();
-  const place = { sessionId, stageRunId };
-  const own = {
-    ...place,
-    id,
-    type: 'PLAN' as const,
-    role: 'stage' as const,
-    payload: { stage: stageKey, iteration } satisfies StagePayload,
-    idempotencyKey: `${sessionId}/${iteration}/${stageKey}`,
-  };
-  const roots = planLaneRoots(session, stageKey).map((root) => ({
-    ...place,
-    ...root,
-    parentId: id,
-  }));
-  await Promise.all([
-    insertJobs(tx, [own], { status: 'waiting_for_children' }),
-    insertJobs(tx, roots),
-    tellWorkers(tx),
-  ]);
-}
-
-async function saveSeedPrompt(
-  tx: Transaction,
-  session: SessionView,
-  stage: Stage,
-  text: string,
-): Promise<void> {
-  const saved = saveBlob(tx, text);
-  const inserted = tx.query(
-    `insert into documents
-       (tenant_id, id, session_id, kind, iteration, stage_key, identity, markdown_hash)
-     values ($1, $2, $3, 'seed_prompt', $4, $5, $6, $7)`,
-    [
-      tx.tenantId,
-      newId(),
-      session.id,
-      session.iteration,
-      stage.key,
-      `seed_prompt/${session.iteration}/${stage.key}`,
-      hashOf(text),
-    ],
-  );
-  await Promise.all([saved, inserted]);
-}
 
 /** The lanes that take part in each stage of the pass, whether or not they came through. */
 export async function readStageLanes(
@@ -139,7 +35,10 @@ export async function readStageLanes(
 }
 
 /** One root for each lane of the stage; a failing lane does not stop another one. */
-export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[] {
+export function planLaneRoots(
+  session: SessionView,
+  stageKey: string,
+): (ChildJob & { readonly laneId: string })[] {
   const payload: StagePayload = { stage: stageKey, iteration: session.iteration };
   return lanesOf(session, stageKey).map((lane) => ({
     type: 'PLAN' as const,
@@ -152,7 +51,7 @@ export function planLaneRoots(session: SessionView, stageKey: string): ChildJob[
 }
 
 /** Everybody, the lane that was chosen, or, after the stage that the process names, one writer. */
-function lanesOf(session: SessionView, stageKey: string) {
+export function lanesOf(session: SessionView, stageKey: string) {
   const { process, writerLaneId, chosenLaneId, lanes } = session;
   const stage = process.stages.find((one) => one.key === stageKey);
   if (stage?.lanes === 'chosen') return lanes.filter((lane) => lane.id === chosenLaneId);

@@ -11,9 +11,9 @@ import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
 import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import type { Likeness } from '../sources/source-index.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
+import { openStage } from './open-stage.ts';
 import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
-import { openStage } from './stages.ts';
 
 export type NewResource = { readonly kind: string; readonly name: string; readonly text: string };
 
@@ -81,7 +81,8 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
       run.overlay ? JSON.stringify(run.overlay) : null,
     ],
   );
-  await openStage(tx, { id: sessionId, projectId }, firstStage(run.process).key);
+  const opening = { id: sessionId, projectId, iteration: 1, process: run.process };
+  await openStage(tx, opening, firstStage(run.process).key);
   return { projectId, sessionId };
 }
 

@@ -1685,6 +1685,13 @@ begin
   then
     raise exception 'a job names a session that is not there' using errcode = '23503';
   end if;
+  -- A plan that waits from the beginning is woken by its children alone: they come with it.
+  if exists (select from new_rows n where n.status = 'waiting_for_children' and n.job_type = 'PLAN'
+    and n.id not in (select c.parent_job_id from new_rows c where c.parent_job_id is not null))
+  then
+    raise exception 'a job waits for children that do not come with it'
+      using errcode = 'DX000', hint = 'internal_error';
+  end if;
   select array_agg(row(r.tenant_id, r.id)::job_place), array_agg(r.tenant_id), array_agg(r.id)
   into named, named_tenants, named_ids
   from (
@@ -1889,19 +1896,20 @@ begin
     insert into jobs (tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
       status, parent_job_id, prerequisite_job_id, chain_id, dependency_policy, quorum,
       concurrency_key, max_attempts, input_digest, idempotency_key, document_key,
-      document_identity, source_group, responding_lane_id, payload)
+      document_identity, source_group, responding_lane_id, payload, ends_with_children)
     select current_tenant(), n.id, f.session_id, f.stage_run_id, f.lane_id, n.step_key, n.job_type,
       coalesce(n.role, 'step'), coalesce(n.status, 'pending'), f.parent_job_id,
       n.prerequisite_job_id, coalesce(n.chain_id, n.id), coalesce(n.dependency_policy, 'all'),
       n.quorum, n.concurrency_key, n.max_attempts, n.input_digest, n.idempotency_key,
-      n.document_key, n.document_identity, n.source_group, n.responding_lane_id, n.payload
+      n.document_key, n.document_identity, n.source_group, n.responding_lane_id, n.payload,
+      coalesce(n.ends_with_children, false)
     from jsonb_to_recordset(families->'rows') as f (session_id uuid, stage_run_id uuid,
       lane_id uuid, parent_job_id uuid, jobs jsonb)
     cross join lateral jsonb_to_recordset(f.jobs) as n (id uuid, step_key text, job_type text,
       role text, status text, prerequisite_job_id uuid, chain_id uuid, dependency_policy text,
       quorum int, concurrency_key text, max_attempts int, input_digest text,
       idempotency_key text, document_key text, document_identity text, source_group uuid,
-      responding_lane_id uuid, payload jsonb)
+      responding_lane_id uuid, payload jsonb, ends_with_children boolean)
     on conflict (tenant_id, idempotency_key) where idempotency_key is not null do nothing
     returning jobs.id;
 end
