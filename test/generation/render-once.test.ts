@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 
 /**
- * How often the renderer runs during some work, as V8 counts the calls of its function. What a model that
- * takes long leaves time to rehearse is no document.
+ * How often the renderer runs during some work, as V8 counts the calls of its function. What is
+ * rehearsed while a model takes long is no document.
  */
 async function countRenderings(during: () => Promise<unknown>): Promise<number> {
   const inspector = new Session();
