@@ -68,9 +68,11 @@ async function* readEvents(
         yield* page.events;
         if (!page.isLast) continue;
         // Asked first: whoever hears that the log is read is then done at once if the session rests.
-        const rests = (!isChecked || mayRest(page)) && !(await isRunning(store, sessionId));
+        const mayEnd = !isChecked || mayRest(page);
+        const [asked] = await Promise.allSettled([mayEnd ? isRunning(store, sessionId) : true]);
         yield { kind: 'caught-up', cursor };
-        if (rests) return;
+        if (asked.status === 'rejected') throw asked.reason;
+        if (!asked.value) return;
         isChecked = true;
       }
       return;

@@ -97,15 +97,19 @@ describeOnBoth('a commit that takes the next jobs', (kind) => {
   test('leaves the slots of a limit to sessions that wait for them', async () => {
     const run = await open();
     const other = await Bench.open(database, tenantId);
-    await limit(2);
-    await run.enqueue(...['a', 'b', 'c', 'd'].map((name) => named(name)));
+    await limit(3);
+    const keyed = { concurrencyKey: 'one' };
+    await run.enqueue(...['a', 'b', 'c', 'd', 'e'].map((name) => named(name, keyed)));
     const worker = newId();
-    const [a, b] = await claimFor(run, worker, 2);
-    await other.enqueue(named('x'));
-    expect(await offer(run, a!, worker, 2)).toBeNull();
-    const [x] = await claimFor(other, newId(), 2);
-    expect(nameOf(x!)).toBe('x');
-    expect((await end(run, b!, worker, 1)).map(nameOf)).toEqual(['c']);
+    const [a, b, c] = await claimFor(run, worker, 3);
+    // What is under no limit waits for no slot.
+    await other.enqueue(named('free'));
+    expect((await end(run, a!, worker, 1)).map(nameOf)).toEqual(['d']);
+    await other.enqueue(named('x', keyed));
+    expect(await offer(run, b!, worker, 1)).toBeNull();
+    const others = await claimFor(other, newId(), 2);
+    expect(others.map(nameOf)).toEqual(['free', 'x']);
+    expect((await end(run, c!, worker, 1)).map(nameOf)).toEqual(['e']);
   });
 
   test('lets a second run begin while the first has more than a limit allows', async () => {

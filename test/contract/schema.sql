@@ -1230,14 +1230,22 @@ declare
 begin
   if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
     if exists (
-      select from sessions x
+      select from concurrency_limits l
+      cross join lateral (
+        select from jobs o where o.session_id = any (of_sessions) and o.tenant_id = l.tenant_id
+          and o.concurrency_key = l.key and o.run_after <= app_now()
+          and o.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        limit 1) as own
+      join sessions x on x.tenant_id = l.tenant_id and x.status = 'running' and x.gates = '{}'
+        and x.id <> all (of_sessions)
+        and (x.max_running is null or x.max_running > (select count(*) from jobs r
+          where r.session_id = x.id and r.tenant_id = x.tenant_id and r.status = 'processing'))
       cross join lateral (
         select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
-          and j.run_after <= app_now()
+          and j.concurrency_key = l.key and j.run_after <= app_now()
           and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        order by j.run_after, j.seq limit 1) as due
-      where x.tenant_id = current_tenant() and x.status = 'running' and x.gates = '{}'
-        and x.id <> all (of_sessions))
+        limit 1) as due
+      where l.tenant_id = current_tenant())
     then
       return next null::jobs;
       return;
@@ -1685,8 +1693,10 @@ begin
   then
     raise exception 'a job names a session that is not there' using errcode = '23503';
   end if;
-  -- A plan that waits from the beginning is woken by its children alone: they come with it.
+  -- A plan that waits from the beginning is woken by its children alone: they come with it. This is not
+  -- asked of stages: builds before edition 29 insert the roots of lanes with the next statement.
   if exists (select from new_rows n where n.status = 'waiting_for_children' and n.job_type = 'PLAN'
+    and n.role <> 'stage'
     and n.id not in (select c.parent_job_id from new_rows c where c.parent_job_id is not null))
   then
     raise exception 'a job waits for children that do not come with it'

@@ -96,7 +96,7 @@ $$;
 -- sees yet, so that it would be left behind. Nothing is locked after it, as in every other claim.
 --
 -- A slot under a limit that is taken again at once never comes free for other sessions. Where one of
--- these has due jobs nothing is claimed, and a row without an id says so.
+-- these has due jobs with the same key nothing is claimed, and a row without an id says so.
 create or replace function claim_next(
   workers uuid[], rooms int[], of_sessions uuid[], leases interval[]
 ) returns setof jobs language plpgsql
@@ -107,14 +107,22 @@ declare
 begin
   if exists (select from concurrency_limits l where l.tenant_id = current_tenant()) then
     if exists (
-      select from sessions x
+      select from concurrency_limits l
+      cross join lateral (
+        select from jobs o where o.session_id = any (of_sessions) and o.tenant_id = l.tenant_id
+          and o.concurrency_key = l.key and o.run_after <= app_now()
+          and o.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
+        limit 1) as own
+      join sessions x on x.tenant_id = l.tenant_id and x.status = 'running' and x.gates = '{}'
+        and x.id <> all (of_sessions)
+        and (x.max_running is null or x.max_running > (select count(*) from jobs r
+          where r.session_id = x.id and r.tenant_id = x.tenant_id and r.status = 'processing'))
       cross join lateral (
         select from jobs j where j.session_id = x.id and j.tenant_id = x.tenant_id
-          and j.run_after <= app_now()
+          and j.concurrency_key = l.key and j.run_after <= app_now()
           and j.status in ('pending', 'retrying', 'pending_next_step', 'pending_continuation')
-        order by j.run_after, j.seq limit 1) as due
-      where x.tenant_id = current_tenant() and x.status = 'running' and x.gates = '{}'
-        and x.id <> all (of_sessions))
+        limit 1) as due
+      where l.tenant_id = current_tenant())
     then
       return next null::jobs;
       return;
