@@ -1,5 +1,6 @@
 import type { Dialectic } from '../../api/dialectic.ts';
 import type { WorkEvent } from '../../api/work-on-run.ts';
+import { toDialecticError } from '../../errors/errors.ts';
 import { now } from '../../platform/clock.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
@@ -47,13 +48,11 @@ export async function showRun(
           state = reduceSession(state, page);
           if (screen === undefined) {
             const opened = await openFor(dialectic, sessionId);
-            screen = opened;
-            stopDiverting = divertTelling((line) => opened.tell(line));
-            // What the rows say: jobs of a clock that was ahead have no event with their date.
-            const waits = await dialectic.waits(sessionId);
-            for (const line of describeStandstill(waits, sessionId, now())) tell(line);
+            screen = opened?.screen;
+            stopDiverting = opened && divertTelling((line) => opened.screen.tell(line));
+            for (const line of opened?.standstill ?? []) tell(line);
           } else screen.news(page);
-          screen.draw(state);
+          screen?.draw(state);
           page = [];
           break;
         }
@@ -68,7 +67,22 @@ export async function showRun(
   }
 }
 
-async function openFor(dialectic: Dialectic, sessionId: string): Promise<Screen> {
+type Opened = { readonly screen: Screen; readonly standstill: readonly string[] };
+
+/** Undefined while the store is away: then it is opened when the log can be read again. */
+async function openFor(dialectic: Dialectic, sessionId: string): Promise<Opened | undefined> {
+  try {
+    // What the rows say: jobs of a clock that was ahead have no event with their date.
+    const waits = await dialectic.waits(sessionId);
+    const screen = await openWithCaps(dialectic, sessionId);
+    return { screen, standstill: describeStandstill(waits, sessionId, now()) };
+  } catch (thrown) {
+    if (toDialecticError(thrown).retryable) return undefined;
+    throw thrown;
+  }
+}
+
+async function openWithCaps(dialectic: Dialectic, sessionId: string): Promise<Screen> {
   const session = await dialectic.session(sessionId);
   const { budgets } = await dialectic.wallet.balance();
   const capIn = (currency: string): number | null =>

@@ -8,6 +8,7 @@ const CONSEQUENCES: ReadonlySet<string | null> = new Set([
   'child_failed',
   'quorum_missed',
   'parent_ended',
+  'prerequisite_failed',
 ]);
 
 /** Lines that stay above the screen: documents that are finished, retries and failures. */
