@@ -1,6 +1,7 @@
 import { claimFolder, requireFolder } from '../documents/owned-folder.ts';
 import { estimateNewRun } from '../estimate/estimate-new-run.ts';
 import type { Estimate } from '../estimate/types.ts';
+import { planStart } from '../handlers/plan-wave.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { requireModels } from '../models/require-models.ts';
 import { placeRun } from '../session/project.ts';
@@ -36,7 +37,7 @@ export async function startRun(store: Store, options: RunOptions): Promise<Start
   const { projectId } = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
   await requireFolder(options.out, projectId);
   const started = await database.asTenant(tenantId, async (tx) => {
-    const made = await startSession(tx, { ...run, likeness: store.likeness });
+    const made = await startSession(tx, { ...run, likeness: store.likeness }, planStart);
     // In the same transaction: no call may be made before the caps hold.
     await setSessionBudgets(tx, made.sessionId, budgets);
     if (options.out) await rememberFolder(tx, made.sessionId, options.out);

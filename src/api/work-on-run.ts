@@ -1,10 +1,10 @@
 import { createHandlers } from '../handlers/create-handlers.ts';
 import { providerLimits } from '../handlers/provider-limits.ts';
-import { rehearseOrders } from '../handlers/rehearse.ts';
 import { type EndedJob, Worker, type WorkerOptions } from '../jobs/worker.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { nextTurn, type Slices } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
+import { findReadingOrders } from '../recipe/reading-order.ts';
 import { EventNudge, readToEnd } from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -99,7 +99,7 @@ export async function* workOnRun(
   await resumeSettings(store);
   await worker.start();
   // When the worker has asked for its first jobs: the store takes some milliseconds to find them.
-  void nextTurn().then(() => rehearseOrders(session.process));
+  void nextTurn().then(() => findReadingOrders(session.process));
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
   let cursor = after ?? null;

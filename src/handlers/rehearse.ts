@@ -1,7 +1,6 @@
 import { rehearseStep } from '../generation/rehearse-step.ts';
 import { nextTurn, sleep } from '../platform/clock.ts';
 import { activeSteps } from '../recipe/edges.ts';
-import { readingOrder } from '../recipe/reading-order.ts';
 import type { Process } from '../recipe/types.ts';
 import { onceFor } from '../text/memo.ts';
 
@@ -17,9 +16,6 @@ const rehearsals = onceFor(function* rehearse(process: Process): Generator<void>
   }
 });
 const rehearsed = new WeakSet<Process>();
-
-/** Finds the order in which prompts give their documents, which the first request waits for. */
-export const rehearseOrders = (process: Process): void => void readingOrder(process, '', '');
 
 /**
  * Uses the time in which a model answers to make ready what later steps of the process need, a step in

@@ -30,8 +30,9 @@ export async function openStage(
   tx: Transaction,
   opening: Opening,
   stageKey: string,
+  plan?: PlanStart,
 ): Promise<void> {
-  const open = await prepareStage(tx, opening, stageKey);
+  const open = await prepareStage(tx, opening, stageKey, plan);
   await open();
 }
 

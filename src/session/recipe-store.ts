@@ -1,5 +1,6 @@
 import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { completeProcess } from '../recipe/complete-process.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
 
@@ -10,9 +11,12 @@ const knownStages = new Map<string, Stage>();
 const KEEP = 50;
 const KEEP_STAGES = 10 * KEEP;
 
-/** Stores a process by content: stages that are there already are shared. Returns its hash. */
-export async function saveRecipe(tx: Transaction, process: Process): Promise<string> {
-  const { hash, manifest, stages } = versionOf(process);
+/** A process as every reader of its version in this process of the machine gets it. */
+type Stored = { readonly hash: string; readonly process: Process };
+
+/** Stores a process by content: stages that are there already are shared. */
+export async function saveRecipe(tx: Transaction, given: Process): Promise<Stored> {
+  const { hash, manifest, stages } = versionOf(given);
   await tx.query('select keep_texts()');
   for (const [stageHash, stage] of Object.entries(stages)) {
     await tx.query(
@@ -24,9 +28,29 @@ export async function saveRecipe(tx: Transaction, process: Process): Promise<str
   await tx.query(
     `insert into recipe_versions (tenant_id, hash, process_key, manifest)
      values ($1, $2, $3, $4) on conflict do nothing`,
-    [tx.tenantId, hash, process.key, JSON.stringify(manifest)],
+    [tx.tenantId, hash, given.key, JSON.stringify(manifest)],
   );
-  return hash;
+  // Named by its content, so that it is true even if nothing of this is saved.
+  const place = `${tx.tenantId}/${hash}`;
+  const process = known.get(place) ?? completeProcess({ ...given, stages: share(tx, stages) });
+  keep(place, process);
+  return { hash, process };
+}
+
+/** The stages as they are known by their hashes already, in their order. */
+function share({ tenantId }: TenantQueries, stages: Readonly<Record<string, Stage>>): Stage[] {
+  if (knownStages.size >= KEEP_STAGES) knownStages.clear();
+  return Object.entries(stages).map(([hash, given]) => {
+    const place = `${tenantId}/${hash}`;
+    const stage = knownStages.get(place) ?? given;
+    knownStages.set(place, stage);
+    return stage;
+  });
+}
+
+function keep(place: string, process: Process): void {
+  if (known.size >= KEEP) known.clear();
+  known.set(place, process);
 }
 
 /** Puts a stored version together again. */
@@ -41,8 +65,7 @@ export async function loadRecipe(tx: TenantQueries, hash: string): Promise<Proce
   if (!version) throw new DialecticError('not_found', `No recipe has the version ${hash}.`);
   const hashes = version.manifest.stages.map((stage) => stage.hash);
   const process = processFromVersion(version.manifest, await loadStages(tx, hashes));
-  if (known.size >= KEEP) known.clear();
-  known.set(place, process);
+  keep(place, process);
   return process;
 }
 
@@ -64,7 +87,6 @@ async function loadStages(
     const stage = knownStages.get(placeOf(hash)) ?? read.get(hash);
     return stage ? [[hash, stage]] : [];
   });
-  if (knownStages.size >= KEEP_STAGES) knownStages.clear();
-  for (const [hash, stage] of found) knownStages.set(placeOf(hash), stage);
+  share(tx, Object.fromEntries(found));
   return Object.fromEntries(found);
 }

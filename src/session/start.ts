@@ -5,13 +5,14 @@ import { validateForRun } from '../planning/validate-for-run.ts';
 import { newId } from '../platform/ids.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
+import { findReadingOrders } from '../recipe/reading-order.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireValid } from '../recipe/validate.ts';
 import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
 import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import type { Likeness } from '../sources/source-index.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
-import { openStage } from './open-stage.ts';
+import { openStage, type PlanStart } from './open-stage.ts';
 import { placeRun, saveProject } from './project.ts';
 import { saveRecipe } from './recipe-store.ts';
 
@@ -48,10 +49,15 @@ export type NewRun = {
 type StartedRun = { readonly projectId: string; readonly sessionId: string };
 
 /**
- * Creates session and lanes, and their project if there is none yet, and opens the first stage.
+ * Creates session and lanes, and their project if there is none yet, and opens the first stage, with the
+ * jobs that `plan` finds for each lane.
  * What else belongs to the start, a budget for example, is written in the same transaction.
  */
-export async function startRun(tx: Transaction, wanted: NewRun): Promise<StartedRun> {
+export async function startRun(
+  tx: Transaction,
+  wanted: NewRun,
+  plan?: PlanStart,
+): Promise<StartedRun> {
   const run = await placeRun(tx, wanted);
   checkRun(run, run.projectId === null);
   const projectId = run.projectId ?? (await saveProject(tx, run));
@@ -61,7 +67,7 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
     origin: 'given' as const,
   }));
   await admitSources(tx, projectId, given, run.likeness ?? SAME_TEXT);
-  const recipeHash = await saveRecipe(tx, run.process);
+  const { hash: recipeHash, process } = await saveRecipe(tx, run.process);
   const sessionId = await createSession(tx, {
     maxRunning: run.maxRunning ?? null,
   });
@@ -81,8 +87,15 @@ export async function startRun(tx: Transaction, wanted: NewRun): Promise<Started
       run.overlay ? JSON.stringify(run.overlay) : null,
     ],
   );
-  const opening = { id: sessionId, projectId, iteration: 1, process: run.process };
-  await openStage(tx, opening, firstStage(run.process).key);
+  const opened = openStage(
+    tx,
+    { id: sessionId, projectId, iteration: 1, process },
+    firstStage(process).key,
+    plan,
+  );
+  // While the store is at work: the first request of the run waits for it.
+  findReadingOrders(process);
+  await opened;
   return { projectId, sessionId };
 }
 

@@ -1,10 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
+import { planStart } from '../../src/handlers/plan-wave.ts';
 import type { PlannedJob } from '../../src/planning/types.ts';
 import type { Process } from '../../src/recipe/types.ts';
 import { approveStage } from '../../src/session/advance.ts';
 import { addFeedback } from '../../src/session/feedback.ts';
+import type { PlanStart } from '../../src/session/open-stage.ts';
 import { type NewRun, startRun } from '../../src/session/start.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
@@ -45,10 +47,10 @@ describeOnBoth('a stage that follows another', (kind) => {
     database = await openTestStore(kind);
     ({ tenantId } = await newTenant(database));
   });
-  const start = async (process: Process, more: Partial<NewRun> = {}) => {
+  const start = async (process: Process, more: Partial<NewRun> = {}, plan?: PlanStart) => {
     const models = ['x/a', 'x/b'];
     const run = { name: 'P', brief: 'A thing.', process, models, ...more };
-    const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run));
+    const { sessionId } = await database.asTenant(tenantId, (tx) => startRun(tx, run, plan));
     return { tenantId, sessionId };
   };
   const query = <Row extends object>(text: string, sessionId: string) =>
@@ -76,7 +78,7 @@ describeOnBoth('a stage that follows another', (kind) => {
       { ...root, lane: 1 },
       { ...root, lane: 2 },
     ]);
-    // The first stage is opened by who starts the run; in the last one lanes wait for each other.
+    // Who started the run gave no plan for the first stage; in the last one lanes wait for each other.
     const ran = (await rootsOf(place.sessionId)).map(({ stage: key, hasRun }) => [key, hasRun]);
     expect(ran).toEqual(['a', 'a', 'b', 'b', 'c', 'c'].map((key) => [key, key !== 'b']));
     const told = await query<{ kind: string; status: string }>(
@@ -89,6 +91,27 @@ describeOnBoth('a stage that follows another', (kind) => {
       ...Array.from({ length: 2 }, () => 'job-completed completed'),
       ...Array.from({ length: 2 }, () => 'job-created waiting_for_children'),
     ]);
+  });
+
+  test('is the first one, too, where who starts the run has its lanes planned', async () => {
+    const place = await start(debate, {}, planStart);
+    const waiting = { code: null, hasRun: false, stage: 'a', status: 'waiting_for_children' };
+    expect(await rootsOf(place.sessionId)).toEqual([
+      { ...waiting, lane: 1 },
+      { ...waiting, lane: 2 },
+    ]);
+    const planned = await query<{ step: string; status: string }>(
+      `select step_key as step, status from jobs
+       where session_id = $1 and job_type = 'EXECUTE' order by step, status`,
+      place.sessionId,
+    );
+    expect(planned.map(({ step: key, status }) => `${key} ${status}`)).toEqual([
+      'draft pending',
+      'draft pending',
+      'improve waiting_for_prerequisite',
+      'improve waiting_for_prerequisite',
+    ]);
+    await runUntil(database, place, 'completed');
   });
 
   test.each([

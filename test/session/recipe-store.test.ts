@@ -13,10 +13,13 @@ describeOnBoth('stored recipes', (kind) => {
   test('share their stages, so that what was made of one serves the others', async () => {
     const memo = shipped('decision-memo');
     const { tenantId } = await newTenant(database);
-    const [first, second] = await database.asTenant(tenantId, async (tx) => [
-      await loadRecipe(tx, await saveRecipe(tx, memo)),
-      await loadRecipe(tx, await saveRecipe(tx, { ...memo, key: 'other' })),
+    const load = (hash: string) => database.asTenant(tenantId, (tx) => loadRecipe(tx, hash));
+    const saved = await database.asTenant(tenantId, async (tx) => [
+      await saveRecipe(tx, memo),
+      await saveRecipe(tx, { ...memo, key: 'other' }),
     ]);
+    const [first, second] = [await load(saved[0]!.hash), await load(saved[1]!.hash)];
+    expect([first, second]).toEqual(saved.map(({ process }) => process));
     expect(first).toEqual(memo);
     expect(second.key).toBe('other');
     for (const [at, stage] of first.stages.entries()) expect(second.stages[at]).toBe(stage);
@@ -24,7 +27,7 @@ describeOnBoth('stored recipes', (kind) => {
 
   test('belong to their tenant', async () => {
     const [one, other] = [await newTenant(database), await newTenant(database)];
-    const hash = await database.asTenant(one.tenantId, (tx) =>
+    const { hash } = await database.asTenant(one.tenantId, (tx) =>
       saveRecipe(tx, shipped('decision-memo')),
     );
     await database.asTenant(one.tenantId, (tx) => loadRecipe(tx, hash));
