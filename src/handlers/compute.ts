@@ -9,6 +9,7 @@ import { auditDocument } from '../generation/audit-document.ts';
 import { planDocuments } from '../generation/job-input.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { countAhead } from '../models/tokens.ts';
 import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import type { Computation } from '../recipe/types.ts';
@@ -52,7 +53,7 @@ export async function compute(
   // The sources that a search has added are not among those that were loaded.
   const isSearch = computation === 'search';
   const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_COST });
-  await commit({
+  const saved = commit({
     writeAtOnce: (tx) => {
       const text = JSON.stringify(content);
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
@@ -64,6 +65,8 @@ export async function compute(
     },
     children: isSearch ? renderJobs(assembly) : [],
   });
+  void countAhead(body ?? '');
+  await saved;
 }
 
 function collect({ stage, step, inputs }: Assembly): Content {

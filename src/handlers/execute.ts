@@ -12,7 +12,7 @@ import { departuresOf } from './departures.ts';
 import { FundsRefused } from './embedding-call.ts';
 import { fit } from './fit.ts';
 import type { HandlerDeps } from './handler-deps.ts';
-import { judge, judgeWithout } from './judge.ts';
+import { type Judged, judge, judgeWithout } from './judge.ts';
 import { load } from './load.ts';
 import { pauseForFunds } from './pause-for-funds.ts';
 import { recover } from './recover.ts';
@@ -61,15 +61,20 @@ async function prepareAndAsk(
   try {
     await chargeUnsaved(database, job, answered, async () => {
       const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
-      await step('save', () => save(context, judged));
-      const { verdict } = judged;
-      if (verdict.kind === 'document' && verdict.body !== null) void countAhead(verdict.body);
+      const saved = step('save', () => save(context, judged));
+      // While the store saves it: the next request that shows the text waits for both.
+      void countAhead(shownLater(judged));
+      await saved;
     });
     isSaved = true;
   } finally {
     await answered.checkpoint?.end(isSaved);
   }
 }
+
+/** What later requests show of an answer: the document that it completes, or the answer to go on from. */
+const shownLater = ({ verdict, answer }: Judged): string =>
+  verdict.kind === 'document' ? (verdict.body ?? '') : answer.text;
 
 /**
  * Sends the request. Null where there is nothing to judge: the session was paused for want of money,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { nextTurn } from '../platform/clock.ts';
+import { sleep } from '../platform/clock.ts';
 import { onceFor } from '../text/memo.ts';
 import { parseModelId } from './model-id.ts';
 import type { ModelRequest } from './types.ts';
@@ -50,11 +50,14 @@ export function loadTokenCounter(): Promise<TokenCounter> {
   return loading;
 }
 
+/** What is sent to the store in this turn and the next ones has left by then. */
+const COUNTED_AFTER_MS = 2;
+
 /** Counts a text that later requests hold, before one of them waits for it; loads no tokenizer. */
 export async function countAhead(text: string): Promise<void> {
   // Where it cannot be loaded, the request that needs it says so.
   const counter = await loading?.catch(() => undefined);
-  await nextTurn();
+  await sleep(COUNTED_AFTER_MS);
   counter?.countPlain(text);
 }
 
