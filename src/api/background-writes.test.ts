@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { elapsedMs, sleep } from '../platform/clock.ts';
+import { BrokenOff, elapsedMs, nextTurn, sleep } from '../platform/clock.ts';
 import { BackgroundWrites } from './background-writes.ts';
 
 /** A process whose jobs a test makes busy, and how often it was looked at. */
@@ -75,7 +75,7 @@ test('one write is under way at a time, and what it throws is thrown once', asyn
   expect(count).toBe(1);
 });
 
-test('the end waits for a write that is under way, and drops one that has not begun', async () => {
+test('the end waits for the step under way, and drops a write that has not begun', async () => {
   const { state, load } = makeLoad();
   state.isWaiting = true;
   const writes = new BackgroundWrites<string>(load);
@@ -95,4 +95,26 @@ test('the end waits for a write that is under way, and drops one that has not be
   writes.start(async () => ['too late']);
   await writes.end();
   expect(writes.take()).toEqual([]);
+});
+
+test('the end breaks a write off between two of its steps', async () => {
+  const { state, load } = makeLoad();
+  state.isWaiting = true;
+  const writes = new BackgroundWrites<string>(load);
+  let steps = 0;
+  writes.start(async (slices) => {
+    try {
+      for (;;) {
+        steps++;
+        await slices.rest();
+        await nextTurn();
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof BrokenOff)) throw thrown;
+      return ['broken off'];
+    }
+  });
+  await expect.poll(() => steps).toBeGreaterThan(2);
+  await writes.end();
+  expect(writes.take()).toEqual(['broken off']);
 });

@@ -55,7 +55,10 @@ export class BackgroundWrites<News> {
     return this.#news.splice(0);
   }
 
-  /** Starts nothing more, and waits for what is under way. */
+  /**
+   * Starts nothing more, and breaks off what is under way at the next slice: whatever it writes is
+   * behind by now.
+   */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#under;
@@ -65,7 +68,7 @@ export class BackgroundWrites<News> {
     await this.#untilQuiet(this.#latestMs);
     if (this.#ending.signal.aborted) return;
     try {
-      const slices = new Slices(() => this.#untilQuiet(LONGEST_REST_MS));
+      const slices = new Slices(() => this.#untilQuiet(LONGEST_REST_MS), this.#ending.signal);
       this.#news.push(...(await write(slices)));
     } catch (thrown) {
       this.#failures.push(thrown);

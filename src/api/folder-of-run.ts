@@ -1,6 +1,6 @@
 import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
-import { elapsedMs, Slices } from '../platform/clock.ts';
+import { BrokenOff, elapsedMs, Slices } from '../platform/clock.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { RunEvent } from './follow-run.ts';
 
@@ -17,11 +17,11 @@ const STAGE_ENDS: ReadonlySet<string> = new Set([
   'stage-cancelled',
 ]);
 /** Documents between the ends of stages wait this long, so that many of them are written at once. */
-const PAUSE_MS = 5_000;
+const PAUSE_MS = 1_000;
 /** An export writes the whole tree: it may take a twentieth of the time of a run. */
 const SHARE = 20;
-/** Where stages end one after the other, a sixth. */
-const STAGE_SHARE = 5;
+/** What a stage has made is worth more: there it may take half of the time. */
+const STAGE_SHARE = 1;
 
 /** Says which folder it is and what is wrong with it. */
 type Updated = Pick<RunResult, 'folder' | 'folderProblem'>;
@@ -60,8 +60,8 @@ export class FolderOfRun {
   }
 
   /**
-   * Writes whatever the session has made since. While the store is away it is put off. What keeps
-   * the folder from being written is told once.
+   * Writes whatever the session has made since. Where the store is away or the write is broken off, it
+   * is put off. What keeps the folder from being written is told once.
    */
   async writeBehind(slices = new Slices()): Promise<FolderEvent[]> {
     if (!this.isBehind) return [];
@@ -75,7 +75,7 @@ export class FolderOfRun {
     } catch (thrown) {
       this.#isStage ||= wasStage;
       this.#isNews ||= wasNews;
-      if (!isPassing(toDialecticError(thrown))) throw thrown;
+      if (!(thrown instanceof BrokenOff) && !isPassing(toDialecticError(thrown))) throw thrown;
       return [];
     } finally {
       const ended = elapsedMs();

@@ -72,7 +72,7 @@ async function prepareAndAsk(
   }
 }
 
-/** What later requests show of an answer: the document that it completes, or the answer to go on from. */
+/** What later requests show of an answer: the document it completes, or the answer to go on from. */
 const shownLater = ({ verdict, answer }: Judged): string =>
   verdict.kind === 'document' ? (verdict.body ?? '') : answer.text;
 

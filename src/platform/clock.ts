@@ -27,15 +27,20 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 /** So long may a loop keep the thread: an answer or a timer waits for it. */
 const SLICE_MS = 3;
 
+/** Comes out of a long loop that was told to end between two of its steps. */
+export class BrokenOff extends Error {}
+
 /** Lets the rest of the process in between the steps of a long loop. */
 export class Slices {
   readonly #giveWay: () => Promise<void>;
+  readonly #signal: AbortSignal | undefined;
   #since = elapsedMs();
   #restedMs = 0;
 
-  /** `giveWay` resolves when the loop may go on. */
-  constructor(giveWay: () => Promise<void> = nextTurn) {
+  /** `giveWay` resolves when the loop may go on; the signal breaks it off. */
+  constructor(giveWay: () => Promise<void> = nextTurn, signal?: AbortSignal) {
     this.#giveWay = giveWay;
+    this.#signal = signal;
   }
 
   /** How long the loop has given way in all. */
@@ -45,6 +50,7 @@ export class Slices {
 
   /** Called after every step; it gives way when the steps have taken long enough. */
   async rest(): Promise<void> {
+    if (this.#signal?.aborted) throw new BrokenOff('It was told to end.');
     const from = elapsedMs();
     if (from - this.#since < SLICE_MS) return;
     await this.#giveWay();

@@ -5,7 +5,7 @@ import { claimFolder, type FileContent, writeOwned } from '../documents/owned-fo
 import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
-import type { Slices } from '../platform/clock.ts';
+import { BrokenOff, type Slices } from '../platform/clock.ts';
 import { lookAt } from '../platform/safe-writes.ts';
 import { exportTree } from './export.ts';
 import { exportCopies } from './export-copies.ts';
@@ -78,6 +78,7 @@ export function updateFolder(
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
       if (!(await writeOwned(folder, projectId, files, slices))) return null;
     } catch (thrown) {
+      if (thrown instanceof BrokenOff) throw thrown;
       return { ...result, folderProblem: messageOf(thrown) };
     }
     return placeDocuments(result, folder);

@@ -4,6 +4,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { workOnRun } from '../../src/api/work-on-run.ts';
 import type { Database } from '../../src/db/database.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
+import { BrokenOff, nextTurn, Slices } from '../../src/platform/clock.ts';
 import { exportSession } from '../../src/session/export.ts';
 import { readSession } from '../../src/session/read.ts';
 import { updateFolder } from '../../src/session/write-folder.ts';
@@ -70,6 +71,8 @@ describeOnBoth('the folder of a run', (kind) => {
     const paths = [...files.keys()];
     await rm(join(out, paths.find((path) => path.endsWith('_prompt.md'))!));
     await writeFile(join(out, paths.find((path) => path.endsWith('_raw.json'))!), 'mine');
+    const ended = new Slices(nextTurn, AbortSignal.abort());
+    await expect(updateFolder(database, tenantId, sessionId, ended)).rejects.toThrow(BrokenOff);
     await updateFolder(database, tenantId, sessionId);
     await expectWhole();
   });
