@@ -2,7 +2,12 @@ import { toDialecticError } from '../errors/errors.ts';
 import { isPassing } from '../jobs/retry-commit.ts';
 import { sleep } from '../platform/clock.ts';
 import type { SessionEvent } from '../session/event-types.ts';
-import { type EventNudge, type SessionEventPage, watchSession } from '../session/events.ts';
+import {
+  type EventNudge,
+  readToEnd,
+  type SessionEventPage,
+  watchSession,
+} from '../session/events.ts';
 import { readSession } from '../session/read.ts';
 import { requireOpen, type Store } from './store.ts';
 
@@ -70,6 +75,13 @@ async function* readEvents(
         // Asked first: whoever hears that the log is read is then done at once if the session rests.
         const mayEnd = !isChecked || mayRest(page);
         const [asked] = await Promise.allSettled([mayEnd ? isRunning(store, sessionId) : true]);
+        if (asked.status === 'fulfilled' && !asked.value) {
+          // It may have gone on between the page and the question.
+          for await (const rest of readToEnd(database, { tenantId, sessionId, after: cursor })) {
+            cursor = rest.cursor;
+            yield* rest.events;
+          }
+        }
         yield { kind: 'caught-up', cursor };
         if (asked.status === 'rejected') throw asked.reason;
         if (!asked.value) return;
