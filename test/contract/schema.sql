@@ -1711,6 +1711,13 @@ begin
     union
     select n.tenant_id, n.chain_id from new_rows n where n.chain_id <> n.id
   ) as r;
+  -- A link whose parent has ended ends at once, and locks its stage run, which comes before parents.
+  if exists (select from new_rows where chain_id <> id and parent_job_id is not null) then
+    perform 1 from stage_runs r
+      where (r.tenant_id, r.id) in (select n.tenant_id, n.stage_run_id from new_rows n
+        where n.chain_id <> n.id and n.parent_job_id is not null)
+      order by r.id for no key update;
+  end if;
   if named is not null then
     -- Conditions on both columns of the key, not a join: beside the policy's condition on the tenant the
     -- planner would take the id for a filter and read all jobs of the tenant.

@@ -338,4 +338,25 @@ describe('people', () => {
         await track.complete(...(await track.claim()).values());
       }
     }));
+
+  test('who retry while a chain of a failed lane goes on meet no deadlock', () =>
+    race(async (track) => {
+      const { sessionId } = track.bench;
+      const retry = () => database.asTenant(tenantId, (tx) => retrySession(tx, sessionId));
+      for (const n of times(20)) {
+        const place = { stageRunId: await track.stageRun(), laneId: randomUUID() };
+        const steps = ['bad', 'long'].map((name) => named(`${name}${n}`, { stepKey: name }));
+        const lane = { ...place, role: 'lane' } as const;
+        const { children } = await track.family(`root${n}`, steps, lane);
+        await fail(children.get(`bad${n}`)!);
+        const long = children.get(`long${n}`)!;
+        const goOn = commitEffects(database, long, { continuation: named(`link${n}`) });
+        await Promise.all([goOn, retry()]);
+        const again = await track.claim();
+        expect([...again.keys()].toSorted()).toEqual([`bad${n}`, `link${n}`]);
+        await track.complete(...again.values());
+        expect(await track.statusOf(`root${n}`)).toBe('pending_next_step');
+        await track.complete(...(await track.claim()).values());
+      }
+    }));
 });
