@@ -38,6 +38,8 @@ export async function runChild<T>(name: string, task: object): Promise<T> {
 export type ModelServer = {
   readonly url: string;
   setLatency(ms: number): Promise<void>;
+  /** When the first request came since this was last asked, in milliseconds since 1970. */
+  firstAt(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -48,6 +50,11 @@ export async function startModelServer(): Promise<ModelServer> {
   return {
     url,
     setLatency: async (ms) => void (await fetch(`${url}/latency`, post(String(ms)))),
+    firstAt: async () => {
+      const at = (await (await fetch(`${url}/first`, post(''))).json()) as number | null;
+      if (at === null) throw new Error('The model was asked nothing.');
+      return at;
+    },
     stop: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill();

@@ -9,7 +9,8 @@ import type { JsonSchema, ModelMessage } from '../../src/models/types.ts';
 
 // A model on loopback that speaks OpenAI's chat format. Whatever is asked a second time is answered
 // from memory, a fixed latency after its request began to arrive; what is asked for the first time is
-// written by the offline author. `POST /latency` sets the latency, which does not hold below `/now/`.
+// written by the offline author. `POST /latency` sets the latency, which does not hold below `/now/`;
+// `POST /first` tells when the first request came since it was last asked.
 
 type ChatRequest = {
   model: string;
@@ -23,6 +24,8 @@ const answers = new Map<string, string>();
 /** Whole replies by the bytes of their requests: reading those again would take a core from the run. */
 const replies = new Map<string, string[]>();
 let latencyMs = 0;
+/** In milliseconds since 1970; null where none came. */
+let firstAt: number | null = null;
 
 /** The answer to a request; peers send the same messages without a schema and get the same one. */
 function answer({ model, messages, response_format }: ChatRequest): string {
@@ -97,6 +100,12 @@ const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
       return response.end('{"object":"list","data":[{"id":"p1"},{"id":"p2"},{"id":"p3"}]}');
     }
+    if (request.url === '/first') {
+      response.end(JSON.stringify(firstAt));
+      firstAt = null;
+      return;
+    }
+    firstAt ??= performance.timeOrigin + startedMs;
     const ms = request.url?.startsWith('/now/') ? 0 : latencyMs;
     void reply(response, body, startedMs + ms);
   });
