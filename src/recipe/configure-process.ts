@@ -1,3 +1,4 @@
+import { Memo, onceFor } from '../text/memo.ts';
 import { activeSteps } from './edges.ts';
 import type { Contract, Depth, DocumentRef, Process, Stage, Step, Transition } from './types.ts';
 
@@ -28,7 +29,14 @@ export const RUN_DEFAULTS: Omit<RunSettings, 'laneCount' | 'gates'> = {
  * words of its depth, and what a lone participant need not do is copied by code. A session pins
  * the outcome, so that a later change of the settings never changes a run under way.
  */
-export function configureProcess(process: Process, settings: RunSettings): Process {
+export const configureProcess = (process: Process, settings: RunSettings): Process =>
+  configured(process).get(JSON.stringify(settings), () => configure(process, settings));
+
+/** Kept, since much of what a run works out once is kept by its process. */
+const configured = onceFor((_process: Process) => new Memo<Process>(KEEP));
+const KEEP = 10;
+
+function configure(process: Process, settings: RunSettings): Process {
   const { askStage, resultStage } = process;
   const left = [settings.ask ? null : askStage, settings.result ? null : resultStage];
   const omitted = [...process.omitted, ...left.filter((key) => key !== null)];

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { DialecticError } from '../errors/errors.ts';
 import type { JsonPath } from '../text/json-path.ts';
+import { freezeDeep, Memo } from '../text/memo.ts';
 import {
   type Parsed,
   parseProcess,
@@ -14,6 +16,8 @@ import { checkProcessFile } from './validate-process.ts';
 import { checkStage } from './validate-stage.ts';
 import { checkTexts } from './validate-texts.ts';
 import { locate, parseYamlFile } from './yaml-file.ts';
+
+const KEEP = 10;
 
 /** What the checks share: the process, and where to put what they find. */
 export type Validation = {
@@ -99,11 +103,16 @@ function holdsWithoutOtherStages({ code, file, field }: RecipeIssue): boolean {
   return code !== 'driver_invalid' || !field.endsWith('.inputs');
 }
 
+/** A run reads its recipe three times over: what was sound then still is. */
+const sound = new Memo<Process>(KEEP);
+
 /** A process that may run, or recipe_invalid. */
 export function loadProcess(files: RecipeFiles): Process {
-  const checked = checkProcess(files);
-  requireValid(checked.issues);
-  return checked.value!;
+  return sound.get(hash('sha256', JSON.stringify([...files]), 'hex'), () => {
+    const checked = checkProcess(files);
+    requireValid(checked.issues);
+    return freezeDeep(checked.value!);
+  });
 }
 
 /** Parses and validates a stage that stands on its own, as a process with that one stage. */
