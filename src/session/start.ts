@@ -67,12 +67,19 @@ export async function startRun(
     origin: 'given' as const,
   }));
   await admitSources(tx, projectId, given, run.likeness ?? SAME_TEXT);
-  const { hash: recipeHash, process } = await saveRecipe(tx, run.process);
-  const sessionId = await createSession(tx, {
-    maxRunning: run.maxRunning ?? null,
-  });
-  const lanes = await saveLanes(tx, run, sessionId);
-  await tx.query(
+  const sessionId = newId();
+  const laneIds = run.models.map(() => newId());
+  const [{ hash: recipeHash, process }] = await Promise.all([
+    saveRecipe(tx, run.process),
+    createSession(tx, { id: sessionId, maxRunning: run.maxRunning ?? null }),
+  ]);
+  const lanes = run.models.map((model, index) =>
+    tx.query(
+      'insert into lanes (tenant_id, id, session_id, ordinal, model) values ($1, $2, $3, $4, $5)',
+      [tx.tenantId, laneIds[index], sessionId, index + 1, model],
+    ),
+  );
+  const placed = tx.query(
     `update sessions set project_id = $2, recipe_hash = $3, review_stages = $4,
        allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8
      where id = $1`,
@@ -83,10 +90,11 @@ export async function startRun(
       run.reviewStages ?? false,
       run.allowDegraded ?? false,
       run.untilStage ?? null,
-      run.writer ? lanes[run.writer - 1] : null,
+      run.writer ? laneIds[run.writer - 1] : null,
       run.overlay ? JSON.stringify(run.overlay) : null,
     ],
   );
+  await Promise.all([...lanes, placed]);
   const opened = openStage(
     tx,
     { id: sessionId, projectId, iteration: 1, process },
@@ -120,17 +128,4 @@ function checkRun(run: NewRun, isNewProject: boolean): void {
   }
   requireUntil(run.process, run.untilStage ?? null);
   requireValid(validateForRun(run.process, run.models.length));
-}
-
-async function saveLanes(tx: Transaction, run: NewRun, sessionId: string): Promise<string[]> {
-  const ids: string[] = [];
-  for (const [index, model] of run.models.entries()) {
-    const id = newId();
-    ids.push(id);
-    await tx.query(
-      'insert into lanes (tenant_id, id, session_id, ordinal, model) values ($1, $2, $3, $4, $5)',
-      [tx.tenantId, id, sessionId, index + 1, model],
-    );
-  }
-  return ids;
 }
