@@ -6,6 +6,7 @@ import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
 import { preflightModels } from '../models/preflight.ts';
+import { loadTokenCounter } from '../models/tokens.ts';
 import { tellCounts } from '../session/counts.ts';
 import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
@@ -34,7 +35,7 @@ import { nameParticipants } from './participants.ts';
 import { choosePlanFolder, showPath } from './plan-folder.ts';
 import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
 import { describeCitations } from './sources-text.ts';
-import { withModels } from './store.ts';
+import { withModelsAfter } from './store.ts';
 import { TRACE_HELP } from './trace-text.ts';
 
 type RunCommandOptions = BudgetOptions &
@@ -112,15 +113,23 @@ export async function carryOut(
   const concurrency = readConcurrency(options.concurrency);
   const { models, project, name = 'brief' } = prepared;
   const checked = { ...prepared, approve, allowDegraded, budget: budgetOf(options) };
-  // What is refused here leaves no new store behind.
   const configuration = readConfiguration();
-  await checkRun(checked, configuration);
   const consent: Consent = options.yes ? 'given' : terminal;
   const place = { out: options.out, name, owner: null, consent };
-  const free = project === undefined ? await choosePlanFolder(place) : undefined;
-  if (options.preflight !== false) tellChecks(await preflightModels(models, configuration));
-  if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
-  return withModels(data, async (dialectic) => {
+  // What is refused here leaves no new store behind.
+  const check = async (): Promise<string | undefined> => {
+    await checkRun(checked, configuration);
+    const free = project === undefined ? await choosePlanFolder(place) : undefined;
+    const asksModels = options.preflight !== false;
+    const [checks] = await Promise.all([
+      asksModels ? preflightModels(models, configuration) : [],
+      loadTokenCounter(), // the estimate needs it, and models take longer to answer
+    ]);
+    tellChecks(checks);
+    if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
+    return free;
+  };
+  return withModelsAfter(data, check, async (dialectic, free) => {
     const owner = project === undefined ? null : await findOwner(dialectic, project);
     const out = free ?? (await choosePlanFolder({ ...place, owner }));
     const run = { ...checked, out };

@@ -1,5 +1,6 @@
 import type { Dialectic } from '../api/dialectic.ts';
 import { type DialecticOptions, openDialectic } from '../api/open-dialectic.ts';
+import { hasDatabase } from '../db/data-directory.ts';
 import { locateStore } from '../db/open.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { readStoredKeys } from './key-store.ts';
@@ -15,10 +16,36 @@ export const withDialectic = <T>(
 export const withModels = <T>(
   data: string | undefined,
   work: (dialectic: Dialectic) => Promise<T>,
-): Promise<T> => {
-  const configuration = readConfigurationFiles();
-  return withOptions(data, { configuration, searchKeys: readStoredKeys() }, work);
-};
+): Promise<T> => withOptions(data, optionsOfModels(), work);
+
+const optionsOfModels = (): DialecticOptions => ({
+  configuration: readConfigurationFiles(),
+  searchKeys: readStoredKeys(),
+});
+
+/**
+ * The same for a command that first checks what it was given. A store that exists is opened meanwhile,
+ * which takes its thread about as long; one that does not is made when nothing was refused.
+ */
+export async function withModelsAfter<Checked, T>(
+  data: string | undefined,
+  check: () => Promise<Checked>,
+  work: (dialectic: Dialectic, checked: Checked) => Promise<T>,
+): Promise<T> {
+  const location = locateStore(process.env, data);
+  const isThere = 'dataDirectory' in location && hasDatabase(location.dataDirectory);
+  const opening = isThere ? openStore(data, optionsOfModels()) : null;
+  opening?.catch(() => {}); // told below, unless the check has more to tell
+  const checked = await check().catch(async (refusal: unknown) => {
+    await opening?.then(
+      (dialectic) => dialectic.close(),
+      () => {},
+    );
+    throw refusal;
+  });
+  const dialectic = await (opening ?? openStore(data, optionsOfModels()));
+  return closingAfter(dialectic, (opened) => work(opened, checked));
+}
 
 /** The same for a command that calls no model, with the retention that the configuration sets. */
 export const withRetention = <T>(
@@ -38,11 +65,16 @@ async function withOptions<T>(
   options: DialecticOptions,
   work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> {
-  const dialectic = await openDialectic({
-    ...locateStore(process.env, data),
-    log: tell,
-    ...options,
-  });
+  return closingAfter(await openStore(data, options), work);
+}
+
+const openStore = (data: string | undefined, options: DialecticOptions): Promise<Dialectic> =>
+  openDialectic({ ...locateStore(process.env, data), log: tell, ...options });
+
+async function closingAfter<T>(
+  dialectic: Dialectic,
+  work: (dialectic: Dialectic) => Promise<T>,
+): Promise<T> {
   try {
     return await work(dialectic);
   } finally {

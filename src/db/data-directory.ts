@@ -18,6 +18,8 @@ export const PRIVATE_MODE = 0o700;
 /** The database's own files, inside the data directory beside the lock and the backups. */
 export const databaseFolder = (directory: string): string => join(directory, 'pgdata');
 
+export const hasDatabase = (directory: string): boolean => existsSync(databaseFolder(directory));
+
 /** Where a new database is made; it gets its final name only when it is whole. */
 export const newDatabaseFolder = (directory: string): string => join(directory, 'pgdata.new');
 

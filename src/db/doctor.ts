@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import { listBackups, readBackupFailure } from './backup.ts';
-import { checkDirectory, databaseFolder, findDamage } from './data-directory.ts';
+import { checkDirectory, findDamage, hasDatabase } from './data-directory.ts';
 import type { Database } from './database.ts';
 import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES } from './embedded-driver.ts';
@@ -53,7 +53,7 @@ export async function examineStore(
   }
   const directory = resolve(location.dataDirectory);
   checkDirectory(directory);
-  if (!existsSync(databaseFolder(directory)) && !findDamage(directory)) {
+  if (!hasDatabase(directory) && !findDamage(directory)) {
     const fresh = good('data directory', `${directory} holds no database yet`, FIRST_COMMAND);
     return [runtime, fresh, await examineDisk(nearestFolder(directory))];
   }

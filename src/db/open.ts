@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { databaseFolder } from './data-directory.ts';
+import { hasDatabase } from './data-directory.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
 import { giveEpoch } from './events.ts';
@@ -35,7 +34,7 @@ export async function openDatabase(
   location: StoreLocation,
   options: OpenOptions = {},
 ): Promise<Database> {
-  const isNew = 'dataDirectory' in location && !existsSync(databaseFolder(location.dataDirectory));
+  const isNew = 'dataDirectory' in location && !hasDatabase(location.dataDirectory);
   // A first store is unpacked meanwhile; whether it can be compiled shows when the store is opened.
   if (isNew) void compilePglite().catch(() => {});
   const driver =
