@@ -75,7 +75,7 @@ test('one write is under way at a time, and what it throws is thrown once', asyn
   expect(count).toBe(1);
 });
 
-test('the end waits for the step under way, and drops a write that has not begun', async () => {
+test('the end waits for a write that is under way, and drops one that has not begun', async () => {
   const { state, load } = makeLoad();
   state.isWaiting = true;
   const writes = new BackgroundWrites<string>(load);
@@ -97,7 +97,7 @@ test('the end waits for the step under way, and drops a write that has not begun
   expect(writes.take()).toEqual([]);
 });
 
-test('the end breaks a write off between two of its steps', async () => {
+test('the end breaks a write that is repeated off between two of its steps', async () => {
   const { state, load } = makeLoad();
   state.isWaiting = true;
   const writes = new BackgroundWrites<string>(load);
@@ -115,6 +115,6 @@ test('the end breaks a write off between two of its steps', async () => {
     }
   });
   await expect.poll(() => steps).toBeGreaterThan(2);
-  await writes.end();
+  await writes.end({ isRepeated: true });
   expect(writes.take()).toEqual(['broken off']);
 });

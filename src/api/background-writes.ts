@@ -27,6 +27,7 @@ export class BackgroundWrites<News> {
   readonly #load: Load;
   readonly #latestMs: number;
   readonly #ending = new AbortController();
+  readonly #breakingOff = new AbortController();
   #under: Promise<void> | undefined;
   #news: News[] = [];
   #failures: unknown[] = [];
@@ -56,11 +57,12 @@ export class BackgroundWrites<News> {
   }
 
   /**
-   * Starts nothing more, and breaks off what is under way at the next slice: whatever it writes is
-   * behind by now.
+   * Starts nothing more, and waits for what is under way. With `isRepeated`, where the caller writes all of
+   * it again, that is broken off at its next slice.
    */
-  async end(): Promise<void> {
+  async end({ isRepeated = false } = {}): Promise<void> {
     this.#ending.abort();
+    if (isRepeated) this.#breakingOff.abort();
     await this.#under;
   }
 
@@ -68,7 +70,8 @@ export class BackgroundWrites<News> {
     await this.#untilQuiet(this.#latestMs);
     if (this.#ending.signal.aborted) return;
     try {
-      const slices = new Slices(() => this.#untilQuiet(LONGEST_REST_MS), this.#ending.signal);
+      const giveWay = (): Promise<void> => this.#untilQuiet(LONGEST_REST_MS);
+      const slices = new Slices(giveWay, this.#breakingOff.signal);
       this.#news.push(...(await write(slices)));
     } catch (thrown) {
       this.#failures.push(thrown);

@@ -53,9 +53,9 @@ export class FoldersOfAll {
     return this.#writes.take();
   }
 
-  /** Lets what is being written end, and nothing else begin. */
-  stop(): Promise<void> {
-    return this.#writes.end();
+  /** Lets nothing else begin; what is being written ends, or is left to `finish` where that follows. */
+  stop(how: { readonly isRepeated: boolean }): Promise<void> {
+    return this.#writes.end(how);
   }
 
   /** Writes what is behind at once: nobody may come back to it. */
@@ -69,6 +69,7 @@ export class FoldersOfAll {
   ): Promise<FolderNews[]> {
     const problems: FolderNews[] = [];
     for (const [session, folder] of this.#folders) {
+      if (slices?.isBrokenOff) break;
       if (!isChosen(folder)) continue;
       for (const problem of await folder.writeBehind(slices))
         problems.push({ ...problem, session });

@@ -66,6 +66,8 @@ export async function* workOnAll(
   await resumeSettings(store);
   let storedMs = elapsedMs();
   await worker.start();
+  // Who leaves the loop or closes the store gets no last write of the folders.
+  let isOver = false;
   try {
     while (!signal.aborted) {
       await news.promise;
@@ -78,10 +80,11 @@ export async function* workOnAll(
       storedMs = elapsedMs();
       await storeMetrics(store);
     }
+    isOver = true;
   } finally {
     looks.stop();
     await worker.stop();
-    await folders.stop();
+    await folders.stop({ isRepeated: isOver && !store.closing.aborted });
   }
   yield* ended.map(toEvent);
   yield* folders.hear(ended);

@@ -102,6 +102,8 @@ export async function* workOnRun(
   void nextTurn().then(() => findReadingOrders(session.process));
   // Until the session rests or fails, leaving the loop means that the caller wants to stop.
   let isLeft = true;
+  // Then the folder is written once more, below.
+  let isOver = false;
   let cursor = after ?? null;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
@@ -129,16 +131,17 @@ export async function* workOnRun(
         yield event;
       }
     }
+    isOver = true;
   } catch (thrown) {
     isLeft = false;
     throw thrown;
   } finally {
-    // A write that has not begun is left to the last one, below.
-    await Promise.all([writes.end(), stopping ?? stop()]);
+    await Promise.all([writes.end({ isRepeated: isOver }), stopping ?? stop()]);
   }
+  // Before anything is told: who then leaves the loop finds the folder whole.
+  const result = await update();
   yield* readRest(store, sessionId, cursor);
   yield* writes.take();
-  const result = await update();
   yield* folder.tell(result);
   await storeMetrics(store);
   yield* await tracing.end();

@@ -43,6 +43,11 @@ export class Slices {
     this.#signal = signal;
   }
 
+  /** Whether the loop was told to end. */
+  get isBrokenOff(): boolean {
+    return this.#signal?.aborted ?? false;
+  }
+
   /** How long the loop has given way in all. */
   get restedMs(): number {
     return this.#restedMs;
@@ -50,7 +55,7 @@ export class Slices {
 
   /** Called after every step; it gives way when the steps have taken long enough. */
   async rest(): Promise<void> {
-    if (this.#signal?.aborted) throw new BrokenOff('It was told to end.');
+    if (this.isBrokenOff) throw new BrokenOff('It was told to end.');
     const from = elapsedMs();
     if (from - this.#since < SLICE_MS) return;
     await this.#giveWay();
