@@ -1,3 +1,4 @@
+import { hash as digest } from 'node:crypto';
 import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { completeProcess } from '../recipe/complete-process.ts';
@@ -14,17 +15,20 @@ const KEEP_STAGES = 10 * KEEP;
 /** A process as every reader of its version in this process of the machine gets it. */
 type Stored = { readonly hash: string; readonly process: Process };
 
-/** Stores a process by content: stages that are there already are shared. */
+/**
+ * Stores a process by content: stages that are there already are shared. A hash does not tell the order
+ * of sections, so of one that was there already the stored order counts, as for every later reader.
+ */
 export async function saveRecipe(tx: Transaction, given: Process): Promise<Stored> {
   const { hash, manifest, stages } = versionOf(given);
   const hashes = Object.keys(stages);
   const bodies = Object.values(stages).map((stage) => JSON.stringify(stage));
   // Given before one of them is awaited, the statements take one round trip.
-  await Promise.all([
+  const [, , , [stored]] = await Promise.all([
     tx.query('select keep_texts()'),
     tx.query(
       `insert into recipe_stages (tenant_id, hash, body)
-       select $1, t.hash, t.body from unnest($2::text[], $3::jsonb[]) as t (hash, body)
+       select $1, t.hash, t.body from unnest($2::text[], $3::json[]) as t (hash, body)
        order by t.hash
        on conflict do nothing`,
       [tx.tenantId, hashes, bodies],
@@ -34,11 +38,17 @@ export async function saveRecipe(tx: Transaction, given: Process): Promise<Store
        values ($1, $2, $3, $4) on conflict do nothing`,
       [tx.tenantId, hash, given.key, JSON.stringify(manifest)],
     ),
+    tx.query<{ alike: number }>(
+      `select count(*)::int as alike
+       from unnest($1::text[], $2::text[]) as t (hash, digest)
+       join recipe_stages s on s.hash = t.hash and md5(s.body::text) = t.digest`,
+      [hashes, bodies.map((body) => digest('md5', body, 'hex'))],
+    ),
   ]);
-  // Named by its content, so that it is true even if nothing of this is saved.
+  if (stored?.alike !== hashes.length) return { hash, process: await loadRecipe(tx, hash) };
   const place = `${tx.tenantId}/${hash}`;
   const process = known.get(place) ?? completeProcess({ ...given, stages: share(tx, stages) });
-  keep(place, process);
+  if (!known.has(place)) keep(place, process);
   return { hash, process };
 }
 
