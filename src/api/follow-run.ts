@@ -37,22 +37,25 @@ export async function* followRun(
   store: Store,
   sessionId: string,
   { after = null, signal = NEVER }: WatchOptions,
-  nudge?: EventNudge,
+  own: Following = {},
 ): AsyncGenerator<RunEvent, void, void> {
   const ending = AbortSignal.any([signal, store.closing]);
-  yield* readEvents(store, { sessionId, after, nudge }, ending);
+  yield* readEvents(store, { sessionId, after, ...own }, ending);
   if (!signal.aborted) requireOpen(store);
 }
 
-type ReadEventsParams = {
-  readonly sessionId: string;
-  readonly after: string | null;
-  readonly nudge: EventNudge | undefined;
+/** How the process that works on a run follows it. */
+type Following = {
+  readonly nudge?: EventNudge;
+  /** Whether it reads the end of the log by itself, when its jobs are over. */
+  readonly readsEnd?: boolean;
 };
+
+type ReadEventsParams = Following & { readonly sessionId: string; readonly after: string | null };
 
 async function* readEvents(
   store: Store,
-  { sessionId, after, nudge }: ReadEventsParams,
+  { sessionId, after, nudge, readsEnd = false }: ReadEventsParams,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent, void, void> {
   const { database, tenantId } = store;
@@ -75,9 +78,10 @@ async function* readEvents(
         // Asked first: whoever hears that the log is read is then done at once if the session rests.
         const mayEnd = !isChecked || mayRest(page);
         const [asked] = await Promise.allSettled([mayEnd ? isRunning(store, sessionId) : true]);
-        if (asked.status === 'fulfilled' && !asked.value) {
+        if (asked.status === 'fulfilled' && !asked.value && !readsEnd) {
           // It may have gone on between the page and the question.
-          for await (const rest of readToEnd(database, { tenantId, sessionId, after: cursor })) {
+          const place = { tenantId, sessionId, after: cursor };
+          for await (const rest of readToEnd(database, place, signal)) {
             cursor = rest.cursor;
             yield* rest.events;
           }

@@ -112,8 +112,9 @@ export async function* workOnRun(
     const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
     return worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience));
   };
+  const own = { nudge, readsEnd: true };
   try {
-    for await (const event of followRun(store, sessionId, { after, signal }, nudge)) {
+    for await (const event of followRun(store, sessionId, { after, signal }, own)) {
       if (event.kind === 'caught-up') cursor = event.cursor;
       yield event;
       if (session.folder !== null) yield* writeMeanwhile(folder, writes, event.kind);
@@ -123,10 +124,8 @@ export async function* workOnRun(
       yield { kind: 'calls-finishing', calls: worker.running };
       const ended = new AbortController();
       stopping = stop().finally(() => ended.abort());
-      for await (const event of followRun(store, sessionId, {
-        after: cursor,
-        signal: ended.signal,
-      })) {
+      const rest = { after: cursor, signal: ended.signal };
+      for await (const event of followRun(store, sessionId, rest, { readsEnd: true })) {
         if (event.kind === 'caught-up') cursor = event.cursor;
         yield event;
       }

@@ -68,13 +68,15 @@ async function addPaths(
 /** How long a program that ends waits for events that running transactions delay. */
 const DELAY_MS = 5_000;
 
-/** Yields the pages of a session's events up to the last that is committed now. */
+/** Yields the pages of a session's events up to the last that is committed now, or until the signal. */
 export async function* readToEnd(
   database: Database,
   { after, ...place }: SessionEventsParams,
+  signal?: AbortSignal,
 ): AsyncGenerator<SessionEventPage, void, void> {
   const topic = topicOf(place.sessionId);
-  const deadline = AbortSignal.timeout(DELAY_MS);
+  const timeout = AbortSignal.timeout(DELAY_MS);
+  const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout;
   let cursor = after;
   while (true) {
     const page = await readSessionEvents(database, { ...place, after: cursor });
@@ -83,7 +85,7 @@ export async function* readToEnd(
     if (!page.isLast) continue;
     const isDelayed = await hasDelayedEvents(database, { ...place, topic, after: cursor });
     if (!isDelayed || deadline.aborted) return;
-    await sleep(LEAST_MS);
+    await sleep(LEAST_MS, deadline);
   }
 }
 
