@@ -72,9 +72,11 @@ async function prepareAndAsk(
   }
 }
 
-/** What later requests show of an answer: the document it completes, or the answer to go on from. */
-const shownLater = ({ verdict, answer }: Judged): string =>
-  verdict.kind === 'document' ? (verdict.body ?? '') : answer.text;
+/** What later requests show of an answer: the document it completes, or what is gone on from or mended. */
+function shownLater({ verdict, answer }: Judged): string {
+  if (verdict.kind === 'document') return verdict.body ?? '';
+  return verdict.kind === 'part' || verdict.kind === 'give-up' ? '' : answer.text;
+}
 
 /**
  * Sends the request. Null where there is nothing to judge: the session was paused for want of money,

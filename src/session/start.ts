@@ -2,6 +2,7 @@ import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { createSession } from '../jobs/sessions.ts';
 import { validateForRun } from '../planning/validate-for-run.ts';
+import { nextTurn } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { requireDomain, requireResources, requireUntil } from '../recipe/given.ts';
@@ -95,15 +96,16 @@ export async function startRun(
     ],
   );
   await Promise.all([...lanes, placed]);
-  const opened = openStage(
-    tx,
-    { id: sessionId, projectId, iteration: 1, process },
-    firstStage(process).key,
-    plan,
-  );
-  // While the store is at work: the first request of the run waits for it.
-  findReadingOrders(process);
-  await opened;
+  await Promise.all([
+    openStage(
+      tx,
+      { id: sessionId, projectId, iteration: 1, process },
+      firstStage(process).key,
+      plan,
+    ),
+    // While the store is at work: the first request of the run waits for it.
+    nextTurn().then(() => findReadingOrders(process)),
+  ]);
   return { projectId, sessionId };
 }
 
