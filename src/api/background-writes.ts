@@ -57,8 +57,8 @@ export class BackgroundWrites<News> {
   }
 
   /**
-   * Starts nothing more, and waits for what is under way. With `isRepeated`, where the caller writes all of
-   * it again, that is broken off at its next slice.
+   * Starts nothing more, and waits for what is under way. With `isRepeated`, where the caller writes
+   * all of it again, that is broken off at its next slice.
    */
   async end({ isRepeated = false } = {}): Promise<void> {
     this.#ending.abort();

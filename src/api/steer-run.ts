@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/transaction.ts';
 import { requireFolder } from '../documents/owned-folder.ts';
+import { toDialecticError } from '../errors/errors.ts';
 import { endWaits } from '../jobs/waits.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { approveStage, iterateSession } from '../session/advance.ts';
@@ -54,12 +55,29 @@ async function goOn(
   const isDue = await write(store, async (tx) => canGoOn(tx, await readSession(tx, sessionId)));
   if (isDue) await setRunBudget(store, sessionId, budget);
   // In a transaction of its own: budgets lock accounts, which come after jobs in the lock order.
-  await write(store, begin);
+  await writePatiently(store, begin);
   await moveFolder(store, sessionId, out);
 }
 
 const write = <T>({ database, tenantId }: Store, work: (tx: Transaction) => Promise<T>) =>
   database.asTenant(tenantId, work);
+
+const TRIES = 5;
+
+/**
+ * `begin` locks stage runs in their order, while a commit that ends jobs of two stages may lock them in
+ * another. Where PostgreSQL ends `begin` as the deadlock victim, it is made again.
+ */
+async function writePatiently<T>(store: Store, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write(store, work);
+    } catch (thrown) {
+      const { code, retryable } = toDialecticError(thrown);
+      if (code !== 'conflict' || !retryable || attempt === TRIES) throw thrown;
+    }
+  }
+}
 
 async function requireFolderOf(store: Store, sessionId: string, out?: string) {
   if (out === undefined) return;

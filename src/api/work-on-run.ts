@@ -106,12 +106,8 @@ export async function* workOnRun(
   let isOver = false;
   let cursor = after ?? null;
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    if (isLeft) return worker.stop(STOP_MS);
-    // Calls under way are paid for: unless the caller cuts them off, they finish and are saved.
-    const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
-    return worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience));
-  };
+  const stop = (): Promise<void> =>
+    isLeft ? worker.stop(STOP_MS) : finishThenStop(worker, signal, cutOff);
   const own = { nudge, readsEnd: true };
   try {
     for await (const event of followRun(store, sessionId, { after, signal }, own)) {
@@ -145,6 +141,12 @@ export async function* workOnRun(
   await storeMetrics(store);
   yield* await tracing.end();
   yield { kind: 'run-rested', result };
+}
+
+/** Calls under way are paid for: unless the caller cuts them off, they finish and are saved. */
+function finishThenStop(worker: Worker, signal: AbortSignal, cutOff?: AbortSignal): Promise<void> {
+  const impatience = [...(signal.aborted ? [] : [signal]), ...(cutOff ? [cutOff] : [])];
+  return worker.stop(LONGEST_CALL_MS, AbortSignal.any(impatience));
 }
 
 /** Notes an event, lets what is due be written beside the jobs, and tells what came of it. */

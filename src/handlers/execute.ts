@@ -72,7 +72,7 @@ async function prepareAndAsk(
   }
 }
 
-/** What later requests show of an answer: the document it completes, or what is gone on from or mended. */
+/** What later requests show of an answer: its document, or what is gone on from or mended. */
 function shownLater({ verdict, answer }: Judged): string {
   if (verdict.kind === 'document') return verdict.body ?? '';
   return verdict.kind === 'part' || verdict.kind === 'give-up' ? '' : answer.text;

@@ -75,8 +75,8 @@ async function refuseTooLarge(
   if (bytes > limits.maxFolderBytes) throw tooMuch(root, limits);
 }
 
-function tooMuch(root: string, { maxFiles, maxFolderBytes }: FolderLimits): DialecticError {
-  const most = `${maxFiles} files and ${maxFolderBytes} bytes`;
+function tooMuch(root: string, limits: FolderLimits): DialecticError {
+  const most = `${limits.maxFiles} files and ${limits.maxFolderBytes} bytes`;
   return refuse('file_too_large', `${root} holds more than ${most}.`);
 }
 
