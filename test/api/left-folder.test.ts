@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { workOnRun } from '../../src/api/work-on-run.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { sleep } from '../../src/platform/clock.ts';
-import * as safeWrites from '../../src/platform/safe-writes.ts';
+import type * as safeWrites from '../../src/platform/safe-writes.ts';
 import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 import { startModelServer } from '../wallet/model-server.ts';
 import { configFor, startDebate } from '../wallet/sessions.ts';
