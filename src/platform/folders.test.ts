@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -59,6 +60,20 @@ describe('reading a folder', () => {
     const many = await temporaryFolder();
     for (const name of ['a', 'b', 'c', 'd']) await writeFile(join(many, name), '');
     expect(await refusal(readTextFolder(many, limits))).toBe('file_too_large');
+  });
+
+  test('needs few descriptors, however many files there are', async () => {
+    const folder = await temporaryFolder();
+    for (let n = 0; n < 600; n += 1) await writeFile(join(folder, `${n}.md`), `text ${n}`);
+    const program = `
+      import { readTextFolder } from ${JSON.stringify(new URL('folders.ts', import.meta.url))};
+      const texts = [...(await readTextFolder(${JSON.stringify(folder)})).entries()];
+      console.log(texts.length, texts.every(([path, text]) => path === text.slice(5) + '.md'));
+    `;
+    // A soft limit alone would be raised by Node.
+    const limited = ['-c', 'ulimit -n 256 && exec "$0" --input-type=module --eval "$1"'];
+    const said = execFileSync('sh', [...limited, process.execPath, program], { encoding: 'utf8' });
+    expect(said).toBe('600 true\n');
   });
 
   test('says which folder is not there', async () => {

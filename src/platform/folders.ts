@@ -21,6 +21,9 @@ const LIMITS: FolderLimits = {
   maxFiles: 5_000,
 };
 
+/** Each file that is read has a descriptor, and many systems give a process no more than 256. */
+const READ_AT_ONCE = 64;
+
 /**
  * The texts of a folder by relative path with forward slashes, in the order of their names. Names
  * with a leading dot are left out (.git, .DS_Store). Links are refused, since they could lead out
@@ -33,9 +36,15 @@ export async function readTextFolder(
   try {
     const paths = await listFiles(folder, '', limits);
     await refuseTooLarge(folder, paths, limits);
+    const texts = new Map<string, string>();
     // At once: a recipe has a hundred files, and each alone waits for a thread to read it.
-    const texts = await Promise.all(paths.map((path) => readText(join(folder, path))));
-    return new Map(paths.map((path, at) => [path, texts[at]!]));
+    for (let from = 0; from < paths.length; from += READ_AT_ONCE) {
+      const read = paths
+        .slice(from, from + READ_AT_ONCE)
+        .map(async (path) => [path, await readText(join(folder, path))] as const);
+      for (const [path, text] of await Promise.all(read)) texts.set(path, text);
+    }
+    return texts;
   } catch (thrown) {
     throw explain(thrown, folder);
   }
