@@ -41,8 +41,9 @@ export async function saveRecipe(tx: Transaction, given: Process): Promise<Store
     tx.query<{ alike: number }>(
       `select count(*)::int as alike
        from unnest($1::text[], $2::text[]) as t (hash, digest)
-       join recipe_stages s on s.hash = t.hash and md5(s.body::text) = t.digest`,
-      [hashes, bodies.map((body) => digest('md5', body, 'hex'))],
+       join recipe_stages s on s.hash = t.hash
+         and encode(sha256(convert_to(s.body::text, 'UTF8')), 'hex') = t.digest`,
+      [hashes, bodies.map((body) => digest('sha256', body, 'hex'))],
     ),
   ]);
   if (stored?.alike !== hashes.length) return { hash, process: await loadRecipe(tx, hash) };

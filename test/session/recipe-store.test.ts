@@ -73,6 +73,24 @@ describeOnBoth('stored recipes', (kind) => {
     }
   });
 
+  test('are saved where the server refuses MD5, as one in FIPS mode does', async () => {
+    await database.transaction({ as: 'owner' }, async (tx) => {
+      await tx.query('create schema fips');
+      await tx.query(
+        `create function fips.md5(text) returns text language plpgsql as
+         $$ begin raise exception 'could not compute MD5 hash: unsupported'; end $$`,
+      );
+      await tx.query('grant usage on schema fips to dialectic_app');
+    });
+    const memo = shipped('decision-memo');
+    const { tenantId } = await newTenant(database);
+    const saved = await database.asTenant(tenantId, async (tx) => {
+      await tx.query('set local search_path = fips, pg_catalog, public');
+      return saveRecipe(tx, memo);
+    });
+    expect(saved.process).toEqual(memo);
+  });
+
   test('belong to their tenant', async () => {
     const [one, other] = [await newTenant(database), await newTenant(database)];
     const { hash } = await database.asTenant(one.tenantId, (tx) =>
