@@ -5,7 +5,10 @@ import { completeProcess } from '../recipe/complete-process.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
 
-/** Versions never change, so what was read once stays true. */
+/**
+ * What was read of a version stays true, but for the order of its sections while nothing is stored: a
+ * transaction may be rolled back, or a project erased, and another order be saved then.
+ */
 const known = new Map<string, Process>();
 /** Stages by their hashes: what was made of one, a validator say, serves every version with it. */
 const knownStages = new Map<string, Stage>();
@@ -46,22 +49,40 @@ export async function saveRecipe(tx: Transaction, given: Process): Promise<Store
       [hashes, bodies.map((body) => digest('sha256', body, 'hex'))],
     ),
   ]);
-  if (stored?.alike !== hashes.length) return { hash, process: await loadRecipe(tx, hash) };
-  const place = `${tx.tenantId}/${hash}`;
-  const process = known.get(place) ?? completeProcess({ ...given, stages: share(tx, stages) });
-  if (!known.has(place)) keep(place, process);
-  return { hash, process };
+  if (stored?.alike !== hashes.length) {
+    forget(tx, [hash, ...hashes]);
+    return { hash, process: await loadRecipe(tx, hash) };
+  }
+  const place = placeOf(tx, hash);
+  const made = completeProcess({ ...given, stages: share(tx, stages) });
+  const found = known.get(place);
+  if (found?.stages.every((stage, at) => stage === made.stages[at]))
+    return { hash, process: found };
+  keep(place, made);
+  return { hash, process: made };
 }
 
-/** The stages as they are known by their hashes already, in their order. */
-function share({ tenantId }: TenantQueries, stages: Readonly<Record<string, Stage>>): Stage[] {
+const placeOf = ({ tenantId }: TenantQueries, hash: string): string => `${tenantId}/${hash}`;
+
+/** The stages as they are known by their hashes already, unless with their sections in another order. */
+function share(tx: TenantQueries, stages: Readonly<Record<string, Stage>>): Stage[] {
   if (knownStages.size >= KEEP_STAGES) knownStages.clear();
   return Object.entries(stages).map(([hash, given]) => {
-    const place = `${tenantId}/${hash}`;
-    const stage = knownStages.get(place) ?? given;
-    knownStages.set(place, stage);
+    const found = knownStages.get(placeOf(tx, hash));
+    const stage = found && isAlike(found, given) ? found : given;
+    knownStages.set(placeOf(tx, hash), stage);
     return stage;
   });
+}
+
+const isAlike = (one: Stage, other: Stage): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
+
+function forget(tx: TenantQueries, hashes: readonly string[]): void {
+  for (const hash of hashes) {
+    known.delete(placeOf(tx, hash));
+    knownStages.delete(placeOf(tx, hash));
+  }
 }
 
 function keep(place: string, process: Process): void {
@@ -71,7 +92,7 @@ function keep(place: string, process: Process): void {
 
 /** Puts a stored version together again. */
 export async function loadRecipe(tx: TenantQueries, hash: string): Promise<Process> {
-  const place = `${tx.tenantId}/${hash}`;
+  const place = placeOf(tx, hash);
   const found = known.get(place);
   if (found) return found;
   const [version] = await tx.query<{ manifest: ProcessManifest }>(
@@ -89,8 +110,7 @@ async function loadStages(
   tx: TenantQueries,
   hashes: readonly string[],
 ): Promise<Record<string, Stage>> {
-  const placeOf = (hash: string): string => `${tx.tenantId}/${hash}`;
-  const missing = hashes.filter((hash) => !knownStages.has(placeOf(hash)));
+  const missing = hashes.filter((hash) => !knownStages.has(placeOf(tx, hash)));
   const rows =
     missing.length === 0
       ? []
@@ -100,7 +120,7 @@ async function loadStages(
         );
   const read = new Map(rows.map((row) => [row.hash, row.body]));
   const found = hashes.flatMap((hash): [string, Stage][] => {
-    const stage = knownStages.get(placeOf(hash)) ?? read.get(hash);
+    const stage = knownStages.get(placeOf(tx, hash)) ?? read.get(hash);
     return stage ? [[hash, stage]] : [];
   });
   share(tx, Object.fromEntries(found));

@@ -73,6 +73,46 @@ describeOnBoth('stored recipes', (kind) => {
     }
   });
 
+  test('have the order of sections that is stored, whatever was rolled back before', async () => {
+    const memo = shipped('decision-memo');
+    const [first, second] = [memo, withSectionsReversed(memo)];
+    const { tenantId } = await newTenant(database);
+    const { saveRecipe: saveIt, loadRecipe: loadIt } = await anotherProcess();
+    const load = (hash: string, by = loadIt) => database.asTenant(tenantId, (tx) => by(tx, hash));
+    const undone = database.asTenant(tenantId, async (tx) => {
+      await saveIt(tx, first);
+      // Another version with the same stages.
+      await saveIt(tx, { ...first, key: 'other' });
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    for (const key of [memo.key, 'other']) {
+      const { hash, process } = await database.asTenant(tenantId, (tx) =>
+        saveIt(tx, { ...second, key }),
+      );
+      const { loadRecipe: loadElsewhere } = await anotherProcess();
+      for (const one of [process, await load(hash), await load(hash, loadElsewhere)]) {
+        expect(sectionsOf(one)).toEqual(sectionsOf(second));
+      }
+    }
+  });
+
+  test('have the stored order where another process saved one after a rollback', async () => {
+    const memo = shipped('decision-memo');
+    const { tenantId } = await newTenant(database);
+    const { saveRecipe: saveHere } = await anotherProcess();
+    const { saveRecipe: saveElsewhere } = await anotherProcess();
+    const undone = database.asTenant(tenantId, async (tx) => {
+      await saveHere(tx, memo);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    const other = withSectionsReversed(memo);
+    await database.asTenant(tenantId, (tx) => saveElsewhere(tx, other));
+    const { process } = await database.asTenant(tenantId, (tx) => saveHere(tx, memo));
+    expect(sectionsOf(process)).toEqual(sectionsOf(other));
+  });
+
   test('are saved where the server refuses MD5, as one in FIPS mode does', async () => {
     await database.transaction({ as: 'owner' }, async (tx) => {
       await tx.query('create schema fips');
