@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
+import { carryOut } from '../src/cli/run.ts';
 import { hasDatabase } from '../src/db/data-directory.ts';
 import { lockDirectory } from '../src/db/directory-lock.ts';
+import { openDialectic } from '../src/index.ts';
+import { elapsedMs } from '../src/platform/clock.ts';
 import { runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
@@ -43,4 +47,34 @@ test('a store that cannot be opened is told of, but not before what is wrong wit
   const { code, stderr } = await runDialectic(run, { cwd: folder });
   expect(code).not.toBe(0);
   expect(stderr).toContain('PostgreSQL 12');
+});
+
+test('what is refused does not wait for a process that holds the store', async () => {
+  const dataDirectory = join(folder, 'read');
+  await emptyDirectory(dataDirectory);
+  const options = { environment: {}, backupEveryMs: 0, callsModels: false };
+  await using _ = await openDialectic({ ...options, dataDirectory });
+  const startedMs = elapsedMs();
+  expect((await runRefused(dataDirectory)).stderr).toContain('nobody');
+  // So long a run that is not refused waits for a holder that calls no models.
+  expect(elapsedMs() - startedMs).toBeLessThan(10_000);
+});
+
+test('a person is asked about the folder before the store is opened', async () => {
+  const data = join(folder, 'asking');
+  await emptyDirectory(data);
+  const out = join(folder, 'mine');
+  await mkdir(out);
+  await writeFile(join(out, 'notes.md'), 'Mine.');
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const run = { brief: 'Bake.', models: ['offline/builder'], process: 'decision-memo' };
+  const running = carryOut(run, { out, data, concurrency: '4' }, { input, output });
+  running.catch(() => {});
+  let asked = '';
+  output.on('data', (text: Buffer) => (asked += text.toString()));
+  await expect.poll(() => asked).toContain('instead?');
+  const lock = await lockDirectory(data);
+  lock.release();
+  input.write('no\n');
+  await expect(running).rejects.toMatchObject({ code: 'folder_occupied' });
 });

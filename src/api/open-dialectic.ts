@@ -43,6 +43,8 @@ export type DialecticOptions = StoreOptions & {
    * to work on runs wait until it is closed, rather than use the configuration that it was opened with.
    */
   readonly callsModels?: boolean | undefined;
+  /** Ends the wait for another process to open, to answer for or to close a folder that it holds. */
+  readonly signal?: AbortSignal | undefined;
   /** How often an embedded store is copied to its backups; 0 = never. */
   readonly backupEveryMs?: number | undefined;
   /** Hears warnings of workers; nothing is printed where absent. */
@@ -89,7 +91,8 @@ async function openOrReach(
       }
       // It has only begun, or is about to end; or it answers for reading and steering alone.
       if (elapsedMs() > until) throw thrown;
-      await sleep(AGAIN_MS);
+      await sleep(AGAIN_MS, options.signal);
+      if (options.signal?.aborted) throw thrown;
     }
   }
 }

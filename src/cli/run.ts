@@ -116,10 +116,11 @@ export async function carryOut(
   const configuration = readConfiguration();
   const consent: Consent = options.yes ? 'given' : terminal;
   const place = { out: options.out, name, owner: null, consent };
+  // A person who is asked takes their time, in which no other process could use an open store.
+  const free = project === undefined ? await choosePlanFolder(place) : undefined;
   // What is refused here leaves no new store behind.
-  const check = async (): Promise<string | undefined> => {
+  const check = async (): Promise<void> => {
     await checkRun(checked, configuration);
-    const free = project === undefined ? await choosePlanFolder(place) : undefined;
     const asksModels = options.preflight !== false;
     const [checks] = await Promise.all([
       asksModels ? preflightModels(models, configuration) : [],
@@ -127,9 +128,8 @@ export async function carryOut(
     ]);
     tellChecks(checks);
     if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
-    return free;
   };
-  return withModelsAfter(data, check, async (dialectic, free) => {
+  return withModelsAfter(data, check, async (dialectic) => {
     const owner = project === undefined ? null : await findOwner(dialectic, project);
     const out = free ?? (await choosePlanFolder({ ...place, owner }));
     const run = { ...checked, out };

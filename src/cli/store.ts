@@ -25,26 +25,29 @@ const optionsOfModels = (): DialecticOptions => ({
 
 /**
  * The same for a command that first checks what it was given. A store that exists is opened meanwhile,
- * which takes its thread about as long; one that does not is made when nothing was refused.
+ * which takes its thread about as long; one that does not is made when nothing was refused. A refusal
+ * does not wait for another process that holds the store.
  */
-export async function withModelsAfter<Checked, T>(
+export async function withModelsAfter<T>(
   data: string | undefined,
-  check: () => Promise<Checked>,
-  work: (dialectic: Dialectic, checked: Checked) => Promise<T>,
+  check: () => Promise<void>,
+  work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> {
   const location = locateStore(process.env, data);
   const isThere = 'dataDirectory' in location && hasDatabase(location.dataDirectory);
-  const opening = isThere ? openStore(data, optionsOfModels()) : null;
+  const refused = new AbortController();
+  const options = { ...optionsOfModels(), signal: refused.signal };
+  const opening = isThere ? openStore(data, options) : null;
   opening?.catch(() => {}); // told below, unless the check has more to tell
-  const checked = await check().catch(async (refusal: unknown) => {
+  await check().catch(async (refusal: unknown) => {
+    refused.abort();
     await opening?.then(
       (dialectic) => dialectic.close(),
       () => {},
     );
     throw refusal;
   });
-  const dialectic = await (opening ?? openStore(data, optionsOfModels()));
-  return closingAfter(dialectic, (opened) => work(opened, checked));
+  return closingAfter(await (opening ?? openStore(data, options)), work);
 }
 
 /** The same for a command that calls no model, with the retention that the configuration sets. */
