@@ -41,15 +41,15 @@ export class FoldersOfAll {
 
   /** Notes what ended jobs have made, lets what is due be written, and tells what was. */
   hear(ended: readonly EndedJob[]): FolderNews[] {
-    for (const { job } of ended) {
-      const folder = this.#folderOf(job);
-      // The end of a stage's own job closes the stage.
-      if (job.role === 'stage') folder.note('stage-completed');
-      else if (job.role === 'step') folder.note('document-rendered');
-    }
+    this.#note(ended);
     if ([...this.#folders.values()].some(({ isDue }) => isDue)) {
       this.#writes.start((slices) => this.#writeAll(({ isDue }) => isDue, slices));
     }
+    return this.take();
+  }
+
+  /** What was written beside the jobs since it was last asked; throws what such a write threw. */
+  take(): FolderNews[] {
     return this.#writes.take();
   }
 
@@ -58,22 +58,39 @@ export class FoldersOfAll {
     return this.#writes.end(how);
   }
 
-  /** Writes what is behind at once: nobody may come back to it. */
-  async finish(): Promise<FolderNews[]> {
-    return [...this.#writes.take(), ...(await this.#writeAll(() => true))];
+  /** Writes at once what is behind, and what these jobs have made: nobody may come back to it. */
+  finish(ended: readonly EndedJob[]): Promise<FolderNews[]> {
+    this.#note(ended);
+    return this.#writeAll(() => true);
   }
 
+  #note(ended: readonly EndedJob[]): void {
+    for (const { job } of ended) {
+      const folder = this.#folderOf(job);
+      // The end of a stage's own job closes the stage.
+      if (job.role === 'stage') folder.note('stage-completed');
+      else if (job.role === 'step') folder.note('document-rendered');
+    }
+  }
+
+  /** Throws what the first write threw that failed, when the folders of the others are written. */
   async #writeAll(
     isChosen: (folder: FolderOfRun) => boolean,
     slices?: Slices,
   ): Promise<FolderNews[]> {
     const problems: FolderNews[] = [];
+    const failures: unknown[] = [];
     for (const [session, folder] of this.#folders) {
       if (slices?.isBrokenOff) break;
       if (!isChosen(folder)) continue;
-      for (const problem of await folder.writeBehind(slices))
-        problems.push({ ...problem, session });
+      try {
+        const told = await folder.writeBehind(slices);
+        problems.push(...told.map((problem) => ({ ...problem, session })));
+      } catch (thrown) {
+        failures.push(thrown);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     return [...this.#written.splice(0), ...problems];
   }
 

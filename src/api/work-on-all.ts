@@ -68,6 +68,7 @@ export async function* workOnAll(
   await worker.start();
   // Who leaves the loop or closes the store gets no last write of the folders.
   let isOver = false;
+  let isWrittenAgain = false;
   try {
     while (!signal.aborted) {
       await news.promise;
@@ -84,11 +85,14 @@ export async function* workOnAll(
   } finally {
     looks.stop();
     await worker.stop();
-    await folders.stop({ isRepeated: isOver && !store.closing.aborted });
+    isWrittenAgain = isOver && !store.closing.aborted;
+    await folders.stop({ isRepeated: isWrittenAgain });
   }
+  // Before anything is told: who then leaves the loop finds the folders whole.
+  const written = isWrittenAgain ? await folders.finish(ended) : [];
   yield* ended.map(toEvent);
-  yield* folders.hear(ended);
-  if (!store.closing.aborted) yield* await folders.finish();
+  yield* folders.take();
+  yield* written;
   if (!store.closing.aborted) await storeMetrics(store);
   yield* await tracing.end();
   if (!caller.aborted) requireOpen(store);

@@ -2,10 +2,15 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { FoldersOfAll } from '../../src/api/folders-of-all.ts';
+import { workOnAll } from '../../src/api/work-on-all.ts';
 import { workOnRun } from '../../src/api/work-on-run.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
+import type { EndedJob } from '../../src/jobs/worker.ts';
 import { sleep } from '../../src/platform/clock.ts';
 import type * as safeWrites from '../../src/platform/safe-writes.ts';
+import type * as writeFolder from '../../src/session/write-folder.ts';
+import { takeFolder } from '../../src/session/write-folder.ts';
 import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
 import { startModelServer } from '../wallet/model-server.ts';
 import { configFor, startDebate } from '../wallet/sessions.ts';
@@ -20,7 +25,22 @@ vi.mock('../../src/platform/safe-writes.ts', async (original) => {
   return { ...real, replaceText };
 });
 
-test('who leaves a run while its folder is written finds it whole', async () => {
+/** What goes wrong before the folder of a session is written, if anything does. */
+const fault = vi.hoisted(() => ({ of: async (_session: string): Promise<void> => {} }));
+vi.mock('../../src/session/write-folder.ts', async (original) => {
+  const real = await original<typeof writeFolder>();
+  const updateFolder: typeof real.updateFolder = async (...given) => {
+    await fault.of(given[2]);
+    return real.updateFolder(...given);
+  };
+  return { ...real, updateFolder };
+});
+
+/**
+ * A store with a debate, and the folder that it is written to. The answers of the second stage come
+ * when `until` resolves.
+ */
+async function prepare(until: (isUnderWay: () => Promise<boolean>) => Promise<unknown>) {
   const database = await openTestStore('embedded');
   const { tenantId } = await newTenant(database);
   const out = join(await temporaryFolder(), 'out');
@@ -28,11 +48,9 @@ test('who leaves a run while its folder is written finds it whole', async () => 
   const isUnderWay = async (): Promise<boolean> =>
     (await names()).some((name) => name.endsWith('draft_0_raw.json'));
   let asked = 0;
-  // The answers of the second stage come while the documents of the first are written.
   const server = await startModelServer({
     rest: async () => {
-      if (++asked <= 2) return;
-      await expect.poll(isUnderWay, { timeout: 20_000, interval: 5 }).toBe(true);
+      if (++asked > 2) await until(isUnderWay);
     },
   });
   onTestFinished(() => server.stop());
@@ -45,14 +63,82 @@ test('who leaves a run while its folder is written finds it whole', async () => 
     log: () => {},
     closing: new AbortController().signal,
   };
+  return { store, sessionId, out, isUnderWay };
+}
+
+const untilTrue = (check: () => Promise<boolean>): Promise<void> =>
+  expect.poll(check, { timeout: 20_000, interval: 5 }).toBe(true);
+
+async function expectWhole(out: string): Promise<void> {
+  const list = await readFile(join(out, '.dialectic-files.json'), 'utf8');
+  const { files } = JSON.parse(list) as { files: string[] };
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((path) => !existsSync(join(out, path)))).toEqual([]);
+}
+
+test('who leaves a run while its folder is written finds it whole', async () => {
+  const { store, sessionId, out, isUnderWay } = await prepare(untilTrue);
   let isLeft = false;
   for await (const _ of workOnRun(store, sessionId, { out })) {
     isLeft = await isUnderWay();
     if (isLeft) break;
   }
   expect(isLeft).toBe(true);
-  const list = await readFile(join(out, '.dialectic-files.json'), 'utf8');
-  const { files } = JSON.parse(list) as { files: string[] };
-  expect(files.length).toBeGreaterThan(20);
-  expect(files.filter((path) => !existsSync(join(out, path)))).toEqual([]);
+  await expectWhole(out);
+}, 60_000);
+
+test('who leaves a worker that was told to end while it writes a folder finds it whole', async () => {
+  const stop = new AbortController();
+  const { store, sessionId, out } = await prepare(async (isUnderWay) => {
+    await untilTrue(isUnderWay);
+    stop.abort();
+  });
+  await takeFolder(store.database, store.tenantId, sessionId, out);
+  let isLeft = false;
+  for await (const _ of workOnAll(store, { signal: stop.signal })) {
+    isLeft = stop.signal.aborted;
+    if (isLeft) break;
+  }
+  expect(isLeft).toBe(true);
+  await expectWhole(out);
+}, 60_000);
+
+test('a write that failed while a worker ends leaves the last one to be made', async () => {
+  const stop = new AbortController();
+  const failed = Promise.withResolvers<void>();
+  const { store, sessionId, out } = await prepare(() => failed.promise);
+  await takeFolder(store.database, store.tenantId, sessionId, out);
+  fault.of = async () => {
+    fault.of = async () => {};
+    stop.abort();
+    await sleep(100); // by then the worker hears of nothing but its own end
+    failed.resolve();
+    throw new Error('unforeseen');
+  };
+  const working = (async () => {
+    for await (const _ of workOnAll(store, { signal: stop.signal }));
+  })();
+  await expect(working).rejects.toThrow('unforeseen');
+  await expectWhole(out);
+}, 60_000);
+
+test('a folder that cannot be written for an unforeseen reason keeps no other from it', async () => {
+  const { store, sessionId: first, out } = await prepare(async () => {});
+  const { database, tenantId } = store;
+  const { sessionId: second } = await startDebate(database, tenantId, 1);
+  const other = `${out}-2`;
+  await takeFolder(database, tenantId, first, out);
+  await takeFolder(database, tenantId, second, other);
+  fault.of = async (session) => {
+    if (session === first) throw new Error('unforeseen');
+  };
+  onTestFinished(() => {
+    fault.of = async () => {};
+  });
+  const folders = new FoldersOfAll(store, { isWaiting: () => true, quietForMs: () => 0 });
+  const ended = [first, second].map((sessionId) => ({
+    job: { tenantId, sessionId, role: 'stage' },
+  })) as unknown as EndedJob[];
+  await expect(folders.finish(ended)).rejects.toThrow('unforeseen');
+  expect(await readdir(other)).toContain('project_readme.md');
 }, 60_000);
