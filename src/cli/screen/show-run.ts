@@ -3,12 +3,12 @@ import type { WorkEvent } from '../../api/work-on-run.ts';
 import { toDialecticError } from '../../errors/errors.ts';
 import { now } from '../../platform/clock.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
-import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
 import type { RunResult } from '../../session/summary.ts';
 import { countNoun } from '../../text/count-noun.ts';
-import { divertTelling, tell } from '../output.ts';
+import { tell } from '../output.ts';
 import { describeTrace } from '../trace-text.ts';
 import { describeStandstill } from './describe-waits.ts';
+import { LateScreen, type Opened } from './late-screen.ts';
 import { type Caps, openScreen, type Screen } from './screen.ts';
 
 /**
@@ -20,9 +20,7 @@ export async function showRun(
   sessionId: string,
   events: AsyncIterable<WorkEvent>,
 ): Promise<RunResult | undefined> {
-  let screen: Screen | undefined;
-  let stopDiverting: (() => void) | undefined;
-  let state = NO_EVENTS;
+  const screen = new LateScreen(() => openFor(dialectic, sessionId));
   let page: SessionEvent[] = [];
   try {
     for await (const event of events) {
@@ -44,32 +42,21 @@ export async function showRun(
           break;
         case 'run-rested':
           return event.result;
-        case 'caught-up': {
-          state = reduceSession(state, page);
-          if (screen === undefined) {
-            const opened = await openFor(dialectic, sessionId);
-            screen = opened?.screen;
-            stopDiverting = opened && divertTelling((line) => opened.screen.tell(line));
-            for (const line of opened?.standstill ?? []) tell(line);
-          } else screen.news(page);
-          screen?.draw(state);
+        case 'caught-up':
+          await screen.show(page);
           page = [];
           break;
-        }
         default:
           page.push(event);
       }
     }
     return undefined;
   } finally {
-    stopDiverting?.();
-    screen?.close();
+    screen.close();
   }
 }
 
-type Opened = { readonly screen: Screen; readonly standstill: readonly string[] };
-
-/** Undefined while the store is away: then it is opened when the log can be read again. */
+/** Undefined while the store is away. */
 async function openFor(dialectic: Dialectic, sessionId: string): Promise<Opened | undefined> {
   try {
     // What the rows say: jobs of a clock that was ahead have no event with their date.
