@@ -16,6 +16,7 @@ import type { Computation } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
 import { NO_COST } from './chain-cost.ts';
 import type { HandlerDeps } from './handler-deps.ts';
+import { keepMade } from './input-documents.ts';
 import type { Loaded } from './load.ts';
 import { pageOf } from './make-page.ts';
 import { renderJobs } from './render.ts';
@@ -49,7 +50,8 @@ export async function compute(
   const place = { sessionId: job.sessionId, jobId: job.id };
   const audit = auditDocument(assembly, content);
   const id = newId();
-  const made = { id: newId(), content, body, citations: toRecord(assembly, audit) };
+  const citations = toRecord(assembly, audit);
+  const made = { id: newId(), planned, contributionId: id, content, body, citations };
   // The sources that a search has added are not among those that were loaded.
   const isSearch = computation === 'search';
   const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_COST });
@@ -59,13 +61,14 @@ export async function compute(
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
       return Promise.all([
         saveContribution(tx, chunk),
-        saveDocument(tx, { ...place, ...made, planned, version, contributionId: id, page }),
+        saveDocument(tx, { ...place, ...made, version, page }),
         saveCitations(tx, assembly, made.id, audit),
       ]);
     },
     children: isSearch ? renderJobs(assembly) : [],
   });
   void countAhead(body ?? '');
+  void keepMade(deps.database, job.tenantId, made);
   await saved;
 }
 

@@ -61,7 +61,7 @@ async function prepareAndAsk(
   try {
     await chargeUnsaved(database, job, answered, async () => {
       const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
-      const saved = step('save', () => save(context, judged));
+      const saved = step('save', () => save(database, context, judged));
       // While the store saves it: the next request that shows the text waits for both.
       void countAhead(shownLater(judged));
       await saved;

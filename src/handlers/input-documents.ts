@@ -1,7 +1,10 @@
 import type { Database } from '../db/database.ts';
 import type { TenantQueries } from '../db/transaction.ts';
+import { hashOf } from '../documents/blobs.ts';
 import type { PlannedInput, PlannedJob } from '../planning/types.ts';
+import { nextTurn } from '../platform/clock.ts';
 import { freezeDeep, onceFor, SizedMemo } from '../text/memo.ts';
+import { keepOrigin } from './origins.ts';
 
 type Row = {
   id: string;
@@ -38,8 +41,8 @@ export const readInputDocuments = (
 const MOST_CHARACTERS = 10_000_000;
 
 /**
- * Documents of one database that jobs of this process have read. A document that is stored never
- * changes, but for marks that no prompt shows.
+ * Documents of one database that jobs of this process have read or made. A document that is stored
+ * never changes, but for marks that no prompt shows.
  */
 const keptDocuments = onceFor((_database: Database) => new SizedMemo<Row>(MOST_CHARACTERS));
 
@@ -57,11 +60,49 @@ async function readKept(
   if (unknown.length === 0) return found;
   for (const row of await readRows(reads, unknown)) {
     found.set(row.id, row);
-    if (!isFinal(row)) continue;
-    const characters = (row.body ?? JSON.stringify(row.content)).length;
-    kept.keep(`${reads.tenantId}/${row.id}`, freezeDeep(row), characters);
+    if (isFinal(row)) keep(kept, reads.tenantId, row);
   }
   return found;
+}
+
+function keep(kept: SizedMemo<Row>, tenantId: string, row: Row): void {
+  const characters = (row.body ?? JSON.stringify(row.content)).length;
+  kept.keep(`${tenantId}/${row.id}`, freezeDeep(row), characters);
+}
+
+/** What is known of a document when it is made. */
+type MadeDocument = Pick<Row, 'id' | 'content' | 'body'> & {
+  readonly planned: PlannedJob;
+  readonly contributionId: string;
+};
+
+/**
+ * Keeps a document that is being saved as it will be read, so that the jobs behind it need not ask for
+ * it. Should it not be saved after all, no job is ever given its id.
+ */
+export async function keepMade(
+  database: Database,
+  tenantId: string,
+  { id, planned, contributionId, content, body }: MadeDocument,
+): Promise<void> {
+  // What is sent to the store in this turn goes first.
+  await nextTurn();
+  const { outputKind, stage, step, documentKey, identity, laneId, sourceGroup } = planned;
+  if (sourceGroup === null) keepOrigin(database, tenantId, contributionId, laneId);
+  const stored = { content, inputs: planned.inputs };
+  keep(keptDocuments(database), tenantId, {
+    ...(JSON.parse(JSON.stringify(stored)) as Pick<Row, 'content' | 'inputs'>),
+    id,
+    kind: outputKind,
+    stage_key: stage,
+    step_key: step,
+    document_key: documentKey,
+    identity,
+    lane_id: laneId,
+    source_group: sourceGroup ?? contributionId,
+    body_hash: body === null ? null : hashOf(body),
+    body: body === null ? null : body.toWellFormed(),
+  });
 }
 
 /** A document of an earlier release gets its body when it is first read. */

@@ -26,6 +26,7 @@ import type { SourceSet } from '../sources/source-set.ts';
 import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './input-documents.ts';
 import { loadInputs } from './load-inputs.ts';
+import { readOrigin } from './origins.ts';
 import { resolveAwaited } from './resolve-awaited.ts';
 
 /** All that an EXECUTE job starts from. */
@@ -46,20 +47,19 @@ export type Loaded = Assembly & {
 export async function load(database: Database, job: Job): Promise<Loaded> {
   const reads = database.readsOf(job.tenantId);
   const payload = job.payload as unknown as ExecutePayload;
-  const planned = await resolveAwaited(reads, job.sessionId, payload);
   // Given before any of them is awaited, the statements take one round trip.
-  const [session, facts, sources, originId, chunks, seedPrompt, documents, version, abandoned] =
+  const [session, facts, sources, given, chunks, seedPrompt, version, abandoned] =
     await Promise.all([
       readSession(reads, job.sessionId),
       readFactRows(reads, job.sessionId),
       sourceCache.read(reads, job.sessionId),
-      readOrigin(reads, planned),
+      readGiven(database, reads, job.sessionId, payload),
       readChunks(reads, job),
-      readSeedPrompt(reads, job, planned),
-      readInputDocuments(database, reads, planned),
-      readNextVersion(reads, job.sessionId, planned.identity),
+      readSeedPrompt(reads, job, payload.planned),
+      readNextVersion(reads, job.sessionId, payload.planned.identity),
       findAbandoned(reads, job),
     ]);
+  const { planned, originId, documents } = given;
   const inputs = await loadInputs(database, reads, session, planned, documents);
   const stage = stageOf(session.process, planned.stage);
   const step = stepOf(stage, planned.step);
@@ -88,19 +88,19 @@ export async function load(database: Database, job: Job): Promise<Loaded> {
   };
 }
 
-/** The lane that began the lineage: for a critique the participant whose proposal it is about. */
-async function readOrigin(
-  tx: TenantQueries,
-  { sourceGroup }: PlannedJob,
-): Promise<string | null | undefined> {
-  const [row] = await tx.query<{ lane_id: string | null }>(
-    `select j.lane_id from contributions c
-     join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-     where c.id = $1`,
-    [sourceGroup],
-    'read-origin',
-  );
-  return row?.lane_id;
+/** What a job was given when it was planned, and what those made that it has waited for. */
+async function readGiven(
+  database: Database,
+  reads: TenantQueries,
+  sessionId: string,
+  payload: ExecutePayload,
+) {
+  const planned = await resolveAwaited(reads, sessionId, payload);
+  const [originId, documents] = await Promise.all([
+    readOrigin(database, reads, planned),
+    readInputDocuments(database, reads, planned),
+  ]);
+  return { planned, originId, documents };
 }
 
 function nameSubject(

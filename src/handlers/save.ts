@@ -1,3 +1,4 @@
+import type { Database } from '../db/database.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
@@ -13,6 +14,7 @@ import { requireContract } from '../recipe/contract.ts';
 import { laneOf } from '../session/read.ts';
 import { addCallCost, type ChainCost } from './chain-cost.ts';
 import { costOf, endCall } from './end-call.ts';
+import { keepMade } from './input-documents.ts';
 import { jobDocument } from './job-document.ts';
 import type { Judged, KeptDocument } from './judge.ts';
 import type { Loaded } from './load.ts';
@@ -22,7 +24,11 @@ import { renderJobs } from './render.ts';
 import { saveCitations, toRecord } from './save-citations.ts';
 
 /** Saves an answer's chunk, its usage and what it means for the document, in one transaction. */
-export async function save({ job, commit }: JobContext, judged: Judged): Promise<void> {
+export async function save(
+  database: Database,
+  { job, commit }: JobContext,
+  judged: Judged,
+): Promise<void> {
   const { verdict, answer, firstChunk } = judged;
   const place = { sessionId: job.sessionId, jobId: job.id };
   const id = newId();
@@ -30,7 +36,7 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
     verdict.kind === 'document'
       ? makeDocument({ ...judged, verdict, firstChunk: firstChunk ?? id }, costWith(judged))
       : null;
-  await commit({
+  const saved = commit({
     writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
       // The money comes last: every call of the tenant waits for the lock on the account that pays.
@@ -42,6 +48,8 @@ export async function save({ job, commit }: JobContext, judged: Judged): Promise
     },
     ...whatFollows(judged),
   });
+  if (made) void keepMade(database, job.tenantId, made.document);
+  await saved;
 }
 
 /** Saves a document whose request for other citations could not be made, as its last answer left it. */
