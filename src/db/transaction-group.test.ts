@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
+import { elapsedMs } from '../platform/clock.ts';
 import type { Database } from './database.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -45,5 +46,18 @@ describeOnBoth('transactions of a group', (kind) => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await saved()).toEqual([...before, 'e', 'f']);
+  });
+
+  test('are told what they saved while the next ones are under way', async () => {
+    const add = async (text: string): Promise<number> => {
+      await database.together(tenantId, 'session', (tx) => tx.query(text));
+      return elapsedMs();
+    };
+    const first = Array.from({ length: 8 }, () => add('select 1'));
+    const [last, next] = await Promise.all([
+      Promise.all(first).then((told) => Math.max(...told)),
+      add('select pg_sleep(0.3)'),
+    ]);
+    expect(next - last).toBeGreaterThan(200);
   });
 });

@@ -47,19 +47,29 @@ export class TransactionGroup {
     this.#isSending = true;
     // Jobs that got their answers in one turn come together.
     await nextTurn();
-    while (this.#waiting.length > 0) await this.#run();
+    let tell = (): void => {};
+    while (this.#waiting.length > 0) tell = await this.#run(tell);
     this.#isSending = false;
+    tell();
   }
 
-  async #run(): Promise<void> {
+  /**
+   * Runs what waits, and returns what tells the outcome. That of the group before is told when this one
+   * is on its way: who hears it has work to do, which the next statements would wait for.
+   */
+  async #run(tellBefore: () => void): Promise<() => void> {
     let group: Waiting[] = [];
     try {
-      const results = await this.#transact((tx) => {
+      const running = this.#transact((tx) => {
         // Not before there is a connection: more may have come while it was waited for.
         group = this.#waiting.splice(0, this.#most);
         return Promise.all(group.map(({ work }) => work(tx)));
       });
-      for (const [at, { resolve }] of group.entries()) resolve(results[at]);
+      tellBefore();
+      const results = await running;
+      return () => {
+        for (const [at, { resolve }] of group.entries()) resolve(results[at]);
+      };
     } catch (thrown) {
       if (group.length === 0) group = this.#waiting.splice(0, this.#most);
       // Whether it was saved is not known: each must look for itself.
@@ -68,6 +78,7 @@ export class TransactionGroup {
         if (isUnknown || group.length === 1) one.reject(thrown);
         else await this.#runAlone(one);
       }
+      return () => {};
     }
   }
 
