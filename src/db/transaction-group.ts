@@ -12,6 +12,8 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
+const tellNobody = (): void => {};
+
 /**
  * Transactions that would only wait for each other: those of one session lock the same wallet and the
  * same stage. One is sent at a time; all that were given meanwhile go together as the next, with one
@@ -47,7 +49,7 @@ export class TransactionGroup {
     this.#isSending = true;
     // Jobs that got their answers in one turn come together.
     await nextTurn();
-    let tell = (): void => {};
+    let tell = tellNobody;
     while (this.#waiting.length > 0) tell = await this.#run(tell);
     this.#isSending = false;
     tell();
@@ -78,7 +80,7 @@ export class TransactionGroup {
         if (isUnknown || group.length === 1) one.reject(thrown);
         else await this.#runAlone(one);
       }
-      return () => {};
+      return tellNobody;
     }
   }
 

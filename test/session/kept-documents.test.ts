@@ -27,7 +27,7 @@ test('who made a document knows it as it is stored, without asking', async () =>
     models: ['offline/builder', 'offline/skeptic'],
     until: 'antithesis',
   });
-  for await (const _event of dialectic.work(session));
+  for await (const _ of dialectic.work(session));
 
   const made = await reader.asTenant(tenantId, (tx) =>
     tx.query<{ id: string; contribution: string; step: string }>(
