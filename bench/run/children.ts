@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Latency } from './plan.ts';
 
 const scriptOf = (name: string): string => fileURLToPath(new URL(`${name}.ts`, import.meta.url));
 
@@ -37,7 +38,7 @@ export async function runChild<T>(name: string, task: object): Promise<T> {
 /** The model on loopback that every subject asks. */
 export type ModelServer = {
   readonly url: string;
-  setLatency(ms: number): Promise<void>;
+  setLatency(latency: Latency): Promise<void>;
   /** When the first request came since this was last asked, in milliseconds since 1970. */
   firstAt(): Promise<number>;
   stop(): Promise<void>;
@@ -49,7 +50,8 @@ export async function startModelServer(): Promise<ModelServer> {
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
-    setLatency: async (ms) => void (await fetch(`${url}/latency`, post(String(ms)))),
+    setLatency: async (latency) =>
+      void (await fetch(`${url}/latency`, post(JSON.stringify(latency)))),
     firstAt: async () => {
       const at = (await (await fetch(`${url}/first`, post(''))).json()) as number | null;
       if (at === null) throw new Error('The model was asked nothing.');

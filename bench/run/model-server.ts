@@ -6,11 +6,12 @@ import { parseArgs } from 'node:util';
 import { writeDocument } from '../../src/models/offline/author.ts';
 import { PERSONA_NAMES } from '../../src/models/offline/personas.ts';
 import type { JsonSchema, ModelMessage } from '../../src/models/types.ts';
+import { type Latency, latencyAt, paceOf } from './plan.ts';
 
 // A model on loopback that speaks OpenAI's chat format. Whatever is asked a second time is answered
-// from memory, a fixed latency after its request began to arrive; what is asked for the first time is
-// written by the offline author. `POST /latency` sets the latency, which does not hold below `/now/`;
-// `POST /first` tells when the first request came since it was last asked.
+// from memory, a latency after its request began to arrive that is each call's own; what is asked for
+// the first time is written by the offline author. `POST /latency` sets the latency, which does not hold
+// below `/now/`; `POST /first` tells when the first request came since it was last asked.
 
 type ChatRequest = {
   model: string;
@@ -18,12 +19,17 @@ type ChatRequest = {
   response_format?: { json_schema?: { name: string; schema: JsonSchema } };
 };
 
+/** When a request began to arrive, and whether it is answered at once. */
+type Beginning = { readonly startedMs: number; readonly isNow: boolean };
+/** A reply as it is streamed, and whether it comes sooner or later than others. */
+type Reply = { readonly pieces: readonly string[]; readonly pace: number };
+
 const PIECES = 4;
 
 const answers = new Map<string, string>();
 /** Whole replies by the bytes of their requests: reading those again would take a core from the run. */
-const replies = new Map<string, string[]>();
-let latencyMs = 0;
+const replies = new Map<string, Reply>();
+let latency: Latency = { ms: 0, spread: 0 };
 /** In milliseconds since 1970; null where none came. */
 let firstAt: number | null = null;
 
@@ -58,15 +64,20 @@ const event = (delta: object, finish: string | null, more: object = {}): string 
     ...more,
   })}\n\n`;
 
-async function reply(response: ServerResponse, body: Buffer, untilMs: number): Promise<void> {
+async function reply(response: ServerResponse, body: Buffer, from: Beginning): Promise<void> {
   const key = hash('sha256', body, 'hex');
-  const pieces = replies.get(key) ?? write(JSON.parse(body.toString()) as ChatRequest);
-  replies.set(key, pieces);
-  const waitMs = untilMs - performance.now();
+  const known = replies.get(key) ?? read(JSON.parse(body.toString()) as ChatRequest);
+  replies.set(key, known);
+  const { pieces, pace } = known;
+  const waitMs = from.isNow ? 0 : from.startedMs + latencyAt(latency, pace) - performance.now();
   if (waitMs > 0) await sleep(waitMs);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const piece of pieces) response.write(piece);
   response.end();
+}
+
+function read(request: ChatRequest): Reply {
+  return { pieces: write(request), pace: paceOf(request.model, request.messages) };
 }
 
 /** The reply to a request as it is streamed. */
@@ -93,7 +104,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const body = Buffer.concat(chunks);
     if (request.url === '/latency') {
-      latencyMs = Number(body.toString());
+      latency = JSON.parse(body.toString()) as Latency;
       return response.end();
     }
     if (request.method === 'GET') {
@@ -106,8 +117,8 @@ const server = createServer((request, response) => {
       return;
     }
     firstAt ??= performance.timeOrigin + startedMs;
-    const ms = request.url?.startsWith('/now/') ? 0 : latencyMs;
-    void reply(response, body, startedMs + ms);
+    const isNow = request.url?.startsWith('/now/') ?? false;
+    void reply(response, body, { startedMs, isNow });
   });
 });
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
