@@ -40,6 +40,10 @@ export class TenantReads {
       return tx.query(text, values, name);
     });
     this.#waiting.set(key, asked);
+    // Without a connection it is never sent; who asks again then must not get the old failure.
+    asked.catch(() => {
+      if (this.#waiting.get(key) === asked) this.#waiting.delete(key);
+    });
     return asked;
   }
 

@@ -11,14 +11,15 @@ import type { JobSettings } from './settings.ts';
 import type { Job, JobError } from './types.ts';
 
 type Circumstances = {
-  /** Whether the handler was told to stop: then its error says nothing about the job. */
-  readonly stopped: boolean;
+  /** Told the handler to stop, if it is aborted: then its error says nothing about the job. */
+  readonly signal: AbortSignal;
   readonly log: Log;
   readonly settings: JobSettings;
 };
 
 /** Faults of the store, which say nothing about the job: it goes back unharmed. */
 const NOT_THE_JOBS_FAULT = ['storage_full', 'storage_closed', 'database_unreachable'];
+const STORE_REST_MS = 200;
 const TRIES = 5;
 const LONGEST_MESSAGE = 4_000;
 
@@ -27,23 +28,32 @@ export async function recordFailure(
   database: Database,
   job: Job,
   thrown: unknown,
-  { stopped, log, settings }: Circumstances,
+  { signal, log, settings }: Circumstances,
 ): Promise<void> {
   const error = toDialecticError(thrown);
   if (error.code === 'lease_lost') return log(error.message);
+  const stopped = signal.aborted;
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     try {
-      if (stopped || NOT_THE_JOBS_FAULT.includes(error.code)) await handBack(database, [job]);
+      if (stopped) await handBack(database, [job]);
+      else if (NOT_THE_JOBS_FAULT.includes(error.code)) await handBackLater(database, job, signal);
       else await settle(database, job, error, settings);
       return;
     } catch (fault) {
       // Without a record the lease runs out and the job is taken over, which is safe but slow.
       const whose = `job ${job.id} of session ${job.sessionId}`;
       log(`cannot record the failure of ${whose}: ${messageOf(fault)}`);
-      await database.driver.untilWritable();
+      await database.driver.untilWritable(signal);
       await sleep(200 * attempt);
     }
   }
+}
+
+/** What claims jobs may reach the store while the work on them does not, and would claim it at once. */
+async function handBackLater(database: Database, job: Job, signal: AbortSignal): Promise<void> {
+  await database.driver.untilWritable(signal);
+  await sleep(STORE_REST_MS, signal);
+  await handBack(database, [job]);
 }
 
 async function settle(

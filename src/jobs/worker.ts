@@ -340,7 +340,7 @@ export class Worker {
     } catch (thrown) {
       error = toDialecticError(thrown);
       await recordFailure(this.#database, job, thrown, {
-        stopped: signal.aborted,
+        signal,
         log: this.#options.log,
         settings: this.#options.settings,
       });

@@ -24,7 +24,7 @@ const race = (work: (track: Track) => Promise<void>) => Track.race(database, ten
 const times = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 const fail = (job: Job): Promise<void> =>
   recordFailure(database, job, new DialecticError('usage_invalid', 'no'), {
-    stopped: false,
+    signal: new AbortController().signal,
     log: () => {},
     settings: DEFAULT_JOB_SETTINGS,
   });

@@ -211,7 +211,7 @@ class Session {
       details: { retryAfterMs, sent },
     });
     return recordFailure(this.#store.database, job, error, {
-      stopped: false,
+      signal: new AbortController().signal,
       log: () => {},
       settings: DEFAULT_JOB_SETTINGS,
     });
