@@ -3,6 +3,7 @@ import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import type { Database } from './database.ts';
 import type { Transaction } from './transaction.ts';
+import { TransactionGroup } from './transaction-group.ts';
 
 describeOnBoth('transactions of a group', (kind) => {
   let database: Database;
@@ -46,6 +47,14 @@ describeOnBoth('transactions of a group', (kind) => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await saved()).toEqual([...before, 'e', 'f']);
+  });
+
+  test('have nothing under way when the last of them hears that it failed', async () => {
+    const group = new TransactionGroup(database, tenantId, 8);
+    const fail = () => group.add((tx) => tx.query('select 1 / 0'));
+    const hear = () => fail().catch(() => group.isIdle);
+    expect(await hear()).toBe(true);
+    expect(await Promise.all([hear(), hear()])).toEqual([true, true]);
   });
 
   test('are told what they saved while the next ones are under way', async () => {

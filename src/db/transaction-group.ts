@@ -76,16 +76,24 @@ export class TransactionGroup {
       if (group.length === 0) group = this.#waiting.splice(0, this.#most);
       // Whether it was saved is not known: each must look for itself.
       const isUnknown = toDialecticError(thrown).details['outcome'] === 'unknown';
+      const tells: (() => void)[] = [];
       for (const one of group) {
-        if (isUnknown || group.length === 1) one.reject(thrown);
-        else await this.#runAlone(one);
+        if (isUnknown || group.length === 1) tells.push(() => one.reject(thrown));
+        else tells.push(await this.#runAlone(one));
       }
-      return tellNobody;
+      return () => {
+        for (const tell of tells) tell();
+      };
     }
   }
 
-  async #runAlone({ work, resolve, reject }: Waiting): Promise<void> {
-    await this.#transact(work).then(resolve, reject);
+  async #runAlone({ work, resolve, reject }: Waiting): Promise<() => void> {
+    try {
+      const result = await this.#transact(work);
+      return () => resolve(result);
+    } catch (thrown) {
+      return () => reject(thrown);
+    }
   }
 
   #transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
