@@ -58,14 +58,18 @@ type SessionRow = {
   chosen_by: SessionView['chosenBy'];
   vote: Vote | null;
   recipe_hash: string;
+  recipe_saved_by: string;
   folder: string | null;
 };
 
 export async function readSession(tx: TenantQueries, id: string): Promise<SessionView> {
   const found = tx.query<SessionRow>(
-    `select status, awaiting, overlay, gates, shortages, project_id, iteration, review_stages, allow_degraded, until_stage,
-       writer_lane_id, chosen_lane_id, chosen_by, vote, recipe_hash, folder
-     from sessions where id = $1 and recipe_hash is not null`,
+    `select s.status, s.awaiting, s.overlay, s.gates, s.shortages, s.project_id, s.iteration,
+       s.review_stages, s.allow_degraded, s.until_stage, s.writer_lane_id, s.chosen_lane_id,
+       s.chosen_by, s.vote, s.recipe_hash, v.xmin::text as recipe_saved_by, s.folder
+     from sessions s
+     join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
+     where s.id = $1`,
     [id],
     'read-session',
   );
@@ -91,7 +95,7 @@ export async function readSession(tx: TenantQueries, id: string): Promise<Sessio
     chosenLaneId: row.chosen_lane_id,
     chosenBy: row.chosen_by,
     vote: row.vote,
-    process: await loadRecipe(tx, row.recipe_hash),
+    process: await loadRecipe(tx, { hash: row.recipe_hash, savedBy: row.recipe_saved_by }),
     lanes,
     overlay: row.overlay,
     folder: row.folder,

@@ -5,6 +5,8 @@ import { loadRecipe, saveRecipe } from '../../src/session/recipe-store.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { shipped } from './trivial.ts';
 
+type Version = Parameters<typeof loadRecipe>[1];
+
 /** The module as a process that has just begun has it. */
 async function anotherProcess() {
   vi.resetModules();
@@ -40,12 +42,12 @@ describeOnBoth('stored recipes', (kind) => {
   test('share their stages, so that what was made of one serves the others', async () => {
     const memo = shipped('decision-memo');
     const { tenantId } = await newTenant(database);
-    const load = (hash: string) => database.asTenant(tenantId, (tx) => loadRecipe(tx, hash));
+    const load = (version: Version) => database.asTenant(tenantId, (tx) => loadRecipe(tx, version));
     const saved = await database.asTenant(tenantId, async (tx) => [
       await saveRecipe(tx, memo),
       await saveRecipe(tx, { ...memo, key: 'other' }),
     ]);
-    const [first, second] = [await load(saved[0]!.hash), await load(saved[1]!.hash)];
+    const [first, second] = [await load(saved[0]!), await load(saved[1]!)];
     // What a start has worked out for a process serves the run in the same process.
     expect(first).toBe(saved[0]!.process);
     expect(second).toBe(saved[1]!.process);
@@ -61,14 +63,15 @@ describeOnBoth('stored recipes', (kind) => {
       const { saveRecipe: saveIt } = await anotherProcess();
       return database.asTenant(tenantId, (tx) => saveIt(tx, process));
     };
-    const { hash, process } = await save(memo);
+    const first = await save(memo);
     // The hash does not tell the order.
     const reordered = await save(withSectionsReversed(memo));
-    expect(reordered.hash).toBe(hash);
+    expect(reordered.hash).toBe(first.hash);
+    expect(reordered.savedBy).toBe(first.savedBy);
     const { loadRecipe: loadIt } = await anotherProcess();
-    const read = await database.asTenant(tenantId, (tx) => loadIt(tx, hash));
+    const read = await database.asTenant(tenantId, (tx) => loadIt(tx, first));
     expect(read).toEqual(memo);
-    for (const one of [process, reordered.process, read]) {
+    for (const one of [first.process, reordered.process, read]) {
       expect(sectionsOf(one)).toEqual(sectionsOf(memo));
     }
   });
@@ -78,7 +81,8 @@ describeOnBoth('stored recipes', (kind) => {
     const [first, second] = [memo, withSectionsReversed(memo)];
     const { tenantId } = await newTenant(database);
     const { saveRecipe: saveIt, loadRecipe: loadIt } = await anotherProcess();
-    const load = (hash: string, by = loadIt) => database.asTenant(tenantId, (tx) => by(tx, hash));
+    const load = (version: Version, by = loadIt) =>
+      database.asTenant(tenantId, (tx) => by(tx, version));
     const undone = database.asTenant(tenantId, async (tx) => {
       await saveIt(tx, first);
       // Another version with the same stages.
@@ -87,11 +91,9 @@ describeOnBoth('stored recipes', (kind) => {
     });
     await expect(undone).rejects.toThrow('undone');
     for (const key of [memo.key, 'other']) {
-      const { hash, process } = await database.asTenant(tenantId, (tx) =>
-        saveIt(tx, { ...second, key }),
-      );
+      const saved = await database.asTenant(tenantId, (tx) => saveIt(tx, { ...second, key }));
       const { loadRecipe: loadElsewhere } = await anotherProcess();
-      for (const one of [process, await load(hash), await load(hash, loadElsewhere)]) {
+      for (const one of [saved.process, await load(saved), await load(saved, loadElsewhere)]) {
         expect(sectionsOf(one)).toEqual(sectionsOf(second));
       }
     }
@@ -100,7 +102,7 @@ describeOnBoth('stored recipes', (kind) => {
   test('have the stored order where another process saved one after a rollback', async () => {
     const memo = shipped('decision-memo');
     const { tenantId } = await newTenant(database);
-    const { saveRecipe: saveHere } = await anotherProcess();
+    const { saveRecipe: saveHere, loadRecipe: loadHere } = await anotherProcess();
     const { saveRecipe: saveElsewhere } = await anotherProcess();
     const undone = database.asTenant(tenantId, async (tx) => {
       await saveHere(tx, memo);
@@ -108,9 +110,28 @@ describeOnBoth('stored recipes', (kind) => {
     });
     await expect(undone).rejects.toThrow('undone');
     const other = withSectionsReversed(memo);
-    await database.asTenant(tenantId, (tx) => saveElsewhere(tx, other));
+    const saved = await database.asTenant(tenantId, (tx) => saveElsewhere(tx, other));
+    const loaded = await database.asTenant(tenantId, (tx) => loadHere(tx, saved));
+    expect(sectionsOf(loaded)).toEqual(sectionsOf(other));
     const { process } = await database.asTenant(tenantId, (tx) => saveHere(tx, memo));
     expect(sectionsOf(process)).toEqual(sectionsOf(other));
+  });
+
+  test('have the order that is stored, whatever was erased before', async () => {
+    const memo = shipped('decision-memo');
+    const { tenantId } = await newTenant(database);
+    const { saveRecipe: saveHere, loadRecipe: loadHere } = await anotherProcess();
+    const { saveRecipe: saveElsewhere } = await anotherProcess();
+    const erased = await database.asTenant(tenantId, (tx) => saveHere(tx, memo));
+    await database.transaction({ as: 'owner' }, async (tx) => {
+      for (const table of ['recipe_versions', 'recipe_stages'])
+        await tx.query(`delete from ${table} where tenant_id = $1`, [tenantId]);
+    });
+    const other = withSectionsReversed(memo);
+    const saved = await database.asTenant(tenantId, (tx) => saveElsewhere(tx, other));
+    expect(saved.hash).toBe(erased.hash);
+    const loaded = await database.asTenant(tenantId, (tx) => loadHere(tx, saved));
+    expect(sectionsOf(loaded)).toEqual(sectionsOf(other));
   });
 
   test('are saved where the server refuses MD5, as one in FIPS mode does', async () => {
@@ -133,11 +154,11 @@ describeOnBoth('stored recipes', (kind) => {
 
   test('belong to their tenant', async () => {
     const [one, other] = [await newTenant(database), await newTenant(database)];
-    const { hash } = await database.asTenant(one.tenantId, (tx) =>
+    const saved = await database.asTenant(one.tenantId, (tx) =>
       saveRecipe(tx, shipped('decision-memo')),
     );
-    await database.asTenant(one.tenantId, (tx) => loadRecipe(tx, hash));
-    const loading = database.asTenant(other.tenantId, (tx) => loadRecipe(tx, hash));
+    await database.asTenant(one.tenantId, (tx) => loadRecipe(tx, saved));
+    const loading = database.asTenant(other.tenantId, (tx) => loadRecipe(tx, saved));
     await expect(loading).rejects.toMatchObject({ code: 'not_found' });
   });
 });
