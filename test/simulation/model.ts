@@ -301,6 +301,11 @@ export function retry(world: World): number {
       return { ...settled, status: 'waiting_for_prerequisite' };
     return { ...settled, status: unfinished ? 'waiting_for_children' : 'pending' };
   });
+  // What it waited for has ended since, so that its step begins.
+  for (const { status, stageRun, lane, step } of world.jobs.values()) {
+    const place = world.stageRuns.get(stageRun ?? '')?.steps.get(`${lane}/${step}`);
+    if (status === 'pending' && place?.state === 'waiting') place.state = 'running';
+  }
   for (const run of world.stageRuns.values()) {
     const goesOn = run.roots.some((root) => root.counts && !isOver(root.status));
     if (goesOn) Object.assign(run, { state: 'running', degraded: false });
