@@ -26,9 +26,7 @@ export class Checkpoint {
   #firstMs: number | undefined;
   #lastMs = elapsedMs();
   #writing: Promise<void> | undefined;
-  readonly #timer = every(PIECE_MS, () => {
-    this.#writing ??= this.#write(true);
-  });
+  readonly #timer = every(PIECE_MS, () => this.#begin(true));
 
   constructor(database: Database, tenantId: string, callId: string) {
     this.#database = database;
@@ -40,7 +38,7 @@ export class Checkpoint {
     if (this.#firstMs === undefined) this.#firstMs = this.#lastMs = elapsedMs();
     this.#waiting += text;
     this.#bytes += Buffer.byteLength(text);
-    this.#writing ??= this.#isDue() ? this.#write() : undefined;
+    if (this.#isDue()) this.#begin();
   }
 
   /** Ends it. Where the answer was not saved, the rest is written, due or not, for the next try. */
@@ -60,6 +58,13 @@ export class Checkpoint {
     return this.#seq === 0 && elapsedMs() - (this.#firstMs ?? elapsedMs()) < PIECE_MS;
   }
 
+  /** One at a time; the place is free again behind it, also where there was nothing to write. */
+  #begin(all = false): void {
+    this.#writing ??= this.#write(all).finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
   async #write(all = false): Promise<void> {
     while (this.#piece !== undefined || (this.#bytes > 0 && (all || this.#isDue()))) {
       this.#piece ??= this.#cut();
@@ -73,7 +78,6 @@ export class Checkpoint {
       if (!saved) break;
       this.#piece = undefined;
     }
-    this.#writing = undefined;
   }
 
   #cut(): { readonly seq: number; readonly body: string } {

@@ -9,3 +9,11 @@ test('50 kills in the middle of streaming lose and repeat nothing of any documen
   console.log(measured);
   expect(measured.kills).toBe(50);
 });
+
+test('10 kills of long answers that took long to begin lose what came last alone', async () => {
+  const place = await emptyStore('embedded');
+  const plan = { documents: 6, chars: 250_000, kills: 10, concurrency: 3, seed: 6 };
+  const measured = await killStreams(place, { ...plan, firstMs: 1_500, streamsMs: 3_000 });
+  console.log(measured);
+  expect(measured.kills).toBe(10);
+});

@@ -9,3 +9,11 @@ test('2 kills in the middle of streaming lose and repeat nothing of any document
   console.log(measured);
   expect(measured.extra).toBeGreaterThan(0);
 });
+
+test('a kill of a long answer that took long to begin loses what came last alone', async () => {
+  const place = await emptyStore('embedded');
+  const plan = { documents: 1, chars: 60_000, kills: 1, concurrency: 1, seed: 2 };
+  const measured = await killStreams(place, { ...plan, firstMs: 1_500, streamsMs: 3_000 });
+  console.log(measured);
+  expect(measured.extra).toBe(1);
+});

@@ -16,6 +16,10 @@ export type Plan = {
   readonly kills: number;
   readonly concurrency: number;
   readonly seed: number;
+  /** How long the model thinks before each answer. */
+  readonly firstMs?: number;
+  /** How long answers are streamed before a kill, at least; up to half a second more. */
+  readonly streamsMs?: number;
 };
 
 const LOST_BYTES = 4_096;
@@ -36,7 +40,8 @@ export async function killStreams(place: StoreLocation, plan: Plan) {
   const texts = new Map(keys.map((key) => [key, writeText(key, plan.chars)]));
   // An answer rests until its worker says that it streams, so that none ends before the kill.
   let isHeld = true;
-  const pace: Pace = { pieceChars: 200, gapMs: 20, isHeld: () => isHeld };
+  const { firstMs, streamsMs = 100 } = plan;
+  const pace: Pace = { firstMs, pieceChars: 200, gapMs: 20, isHeld: () => isHeld };
   const server = await startScriptedServer(({ deliverable, soFar }) => {
     const whole = JSON.stringify({ text: texts.get(deliverable.split('/')[1]!)! });
     return { text: whole.startsWith(soFar) ? whole.slice(soFar.length) : whole };
@@ -50,7 +55,7 @@ export async function killStreams(place: StoreLocation, plan: Plan) {
       const worker = startScript('../generation/stream-worker.ts', JSON.stringify(settings));
       await worker.line((line) => line === 'streaming');
       isHeld = false;
-      await sleep(100 + chance() * 500);
+      await sleep(streamsMs + chance() * 500);
       const open = server.served.filter((row) => !row.over);
       expect(open.length, `kill ${kills + 1}: nothing was being streamed`).toBeGreaterThan(0);
       isHeld = true;

@@ -32,6 +32,8 @@ export type Served = Asked & {
 };
 
 export type Pace = {
+  /** How long a model thinks before the first piece. */
+  readonly firstMs?: number | undefined;
   readonly pieceChars: number;
   gapMs: number;
   /** While it holds for a request, nothing more than the first pieces of its answer is sent. */
@@ -104,6 +106,7 @@ async function play(response: ServerResponse, answer: Answer, row: Served, pace:
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (pace.firstMs) await sleep(pace.firstMs);
   for (let at = 0; at < text.length && !row.over; at += pace.pieceChars) {
     while (row.sent.length >= HELD_PIECES && pace.isHeld?.(row) && !row.over) await sleep(5);
     const piece = text.slice(at, at + pace.pieceChars);
