@@ -67,6 +67,8 @@ export async function sendGuarded(
   return new Promise<IncomingMessage>((resolve, reject) => {
     const sent: ClientRequest = request(url, options, resolve);
     sent.on('error', (error) => reject(explain(signal.aborted ? signal.reason : error, url)));
+    // Without an error where the server wants to speak another protocol.
+    sent.on('close', () => reject(unreachable(url, 'cut the connection')));
     sent.end();
   });
 }

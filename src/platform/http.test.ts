@@ -117,6 +117,26 @@ test('a server is not read faster than its reader, and hears of one that leaves'
 
 const portOf = (of: Server): number => (of.address() as AddressInfo).port;
 
+test('who switches to another protocol has given no answer', async () => {
+  answers['/switch'] = (response) => {
+    response.socket?.write(
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
+    );
+  };
+  await expect(sendHttp(`${url}/switch`)).rejects.toThrow('fetch failed');
+});
+
+test('an abort of a body that its connection ends is not taken for its end', async () => {
+  answers['/open'] = (response) => {
+    response.socket?.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf of');
+  };
+  const stop = new AbortController();
+  const response = await sendHttp(`${url}/open`, { signal: stop.signal });
+  const reading = response.text();
+  setTimeout(() => stop.abort(new Error('left')), 50);
+  await expect(reading).rejects.toThrow('left');
+});
+
 test('a connection serves one request after the other', async () => {
   const ports = new Set<number | undefined>();
   answers['/port'] = (response, { socket }) => {

@@ -21,7 +21,11 @@ export const sendHttp: SendHttp = async (input, init = {}) => {
   const abort = (): void => void sent.destroy(signal?.reason);
   signal?.addEventListener('abort', abort);
   sent.on('error', reject);
-  sent.on('close', () => signal?.removeEventListener('abort', abort));
+  sent.on('close', () => {
+    signal?.removeEventListener('abort', abort);
+    // Without an error where the server wants to speak another protocol.
+    reject(new Error('the connection was closed before an answer came'));
+  });
   sent.end(body);
   try {
     return await toResponse(await promise, signal);
@@ -125,7 +129,10 @@ function streamOf(body: Readable, signal: AbortSignal | null | undefined): Reada
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) body.pause();
       });
-      body.on('end', () => controller.close());
+      body.on('end', () => {
+        if (signal?.aborted) controller.error(signal.reason);
+        else controller.close();
+      });
       body.on('error', (error) => controller.error(signal?.aborted ? signal.reason : error));
       body.pause();
     },

@@ -58,6 +58,11 @@ export const RESPONSES: readonly NamedAttack[] = [
   ),
   one('JSON for a stream', 'provider_bad_response', (it) => send(it, ['{}'], JSON_TYPE)),
   one('no content', BAD, (it) => send(it, [], {}, 204)),
+  one('another protocol', [...BAD, 'provider_unreachable'], (it) => {
+    it.socket?.write(
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
+    );
+  }),
   one('an end before the answer', 'provider_unreachable', (it) => void it.socket?.destroy()),
   one('an end in the middle', 'continuation_exhausted', (it, n) => {
     it.writeHead(200, EVENTS);
