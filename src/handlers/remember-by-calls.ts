@@ -106,23 +106,34 @@ const withPrompt = (cost: WorstCase, promptMicros: number): WorstCase => ({
 /** By tenant, model and digest: what a job of this process is embedding now. */
 const underWay = new Map<string, Promise<void>>();
 
-/** Jobs that need the same texts at the same time wait for the one that pays for them. */
+/**
+ * Jobs that need the same texts at the same time wait for the one that pays for them. Where that one
+ * fails, its money or its signal are not theirs: they embed the texts themselves.
+ */
 async function shareWork(
   owner: string,
   texts: ReadonlyMap<string, string>,
   work: (own: ReadonlyMap<string, string>) => Promise<void>,
 ): Promise<void> {
   const keyOf = (digest: string): string => `${owner} ${digest}`;
-  const own = new Map([...texts].filter(([digest]) => !underWay.has(keyOf(digest))));
-  const others = [...texts.keys()].flatMap((digest) => underWay.get(keyOf(digest)) ?? []);
-  const done = own.size === 0 ? Promise.resolve() : work(own);
-  for (const digest of own.keys()) underWay.set(keyOf(digest), done);
-  try {
-    await done;
-  } finally {
-    for (const digest of own.keys()) underWay.delete(keyOf(digest));
+  let left = texts;
+  while (left.size > 0) {
+    const others = [...left].flatMap(([digest, text]) => {
+      const done = underWay.get(keyOf(digest));
+      return done ? [{ digest, text, done }] : [];
+    });
+    const own = new Map([...left].filter(([digest]) => !underWay.has(keyOf(digest))));
+    const done = own.size === 0 ? Promise.resolve() : work(own);
+    for (const digest of own.keys()) underWay.set(keyOf(digest), done);
+    try {
+      await done;
+    } finally {
+      for (const digest of own.keys()) underWay.delete(keyOf(digest));
+    }
+    const outcomes = await Promise.allSettled(others.map((one) => one.done));
+    const lost = others.filter((_, at) => outcomes[at]?.status === 'rejected');
+    left = new Map(lost.map(({ digest, text }) => [digest, text]));
   }
-  await Promise.all(new Set(others));
 }
 
 async function send(

@@ -12,6 +12,7 @@ import { startServer } from '../../src/models/loopback.fixture.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import { grantFunds } from '../../src/wallet/ledger.ts';
 import { reportCosts } from '../../src/wallet/report.ts';
+import { setSessionBudgets } from '../../src/wallet/session-budgets.ts';
 import { Bench, named, withWorker } from '../engine.ts';
 import { newProject, openTestStore } from '../stores.ts';
 
@@ -57,8 +58,8 @@ const documentOf = (n: number): string =>
 const documents = Array.from({ length: 25 }, (_, n) => documentOf(n));
 
 /** A tenant of its own with a project and a session, and a job that ranks texts as `fit` does. */
-async function open(models = {}) {
-  const { tenantId, projectId } = await newProject(database);
+async function open(models = {}, beside?: { tenantId: string; projectId: string }) {
+  const { tenantId, projectId } = beside ?? (await newProject(database));
   const bench = await Bench.open(database, tenantId);
   const config = readModelsConfig(
     {},
@@ -76,7 +77,7 @@ async function open(models = {}) {
     const count = (text: string): number => text.length;
     return Recall.over({ ...place, ...chosen, prompt, count }, texts);
   };
-  return { bench, tenantId, rank };
+  return { bench, tenantId, projectId, rank };
 }
 
 /** Lets a worker do jobs of these names, one after the other, each by its own work. */
@@ -218,6 +219,34 @@ test('jobs that need the same texts at once pay for them once', async () => {
   const texts = requests.flat();
   expect(new Set(texts).size).toBe(texts.length);
   expect((await report(bench)).compression.tokens).toBe(TOKENS_A_TEXT * texts.length);
+}, 60_000);
+
+test('what a session waited for that another may not pay it pays itself', async () => {
+  const poor = await open();
+  const rich = await open({}, poor);
+  await database.asTenant(poor.tenantId, (tx) =>
+    setSessionBudgets(tx, poor.bench.sessionId, [{ currency: 'USD', amount: 1 }]),
+  );
+  const execute = async (context: JobContext): Promise<void> => {
+    const isPoor = context.job.sessionId === poor.bench.sessionId;
+    try {
+      await (isPoor ? poor : rich).rank(context, documents);
+    } catch (error) {
+      if (!(error instanceof FundsRefused)) throw error;
+      await pauseForFunds(context, error.held);
+    }
+  };
+  await withWorker(database, { EXECUTE: execute }, async () => {
+    await Promise.all([poor.bench.enqueue(named('poor')), rich.bench.enqueue(named('rich'))]);
+    await rich.bench.settled({ rich: 'completed' });
+  });
+  const [session] = await database.asTenant(rich.tenantId, (tx) =>
+    tx.query<{ gates: string[] }>('select gates from sessions where id = $1', [
+      rich.bench.sessionId,
+    ]),
+  );
+  expect(session?.gates).toEqual([]);
+  expect((await report(rich.bench)).compression.tokens).toBeGreaterThan(0);
 }, 60_000);
 
 test('another model embeds only what it is asked for, and both keep their vectors', async () => {
