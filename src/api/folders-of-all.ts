@@ -1,3 +1,4 @@
+import { codeOf } from '../errors/errors.ts';
 import type { EndedJob } from '../jobs/worker.ts';
 import type { Slices } from '../platform/clock.ts';
 import { readSession } from '../session/read.ts';
@@ -26,6 +27,8 @@ export type FolderNews =
 export class FoldersOfAll {
   readonly #store: Store;
   readonly #folders = new Map<string, FolderOfRun>();
+  /** Sessions that rested when they were last read: a store may have had any number of them. */
+  readonly #resting = new Set<string>();
   readonly #written: FolderNews[] = [];
   readonly #writes: BackgroundWrites<FolderNews>;
 
@@ -86,12 +89,20 @@ export class FoldersOfAll {
       try {
         const told = await folder.writeBehind(slices);
         problems.push(...told.map((problem) => ({ ...problem, session })));
+        if (this.#resting.has(session) && !folder.isBehind) this.#forget(session);
       } catch (thrown) {
-        failures.push(thrown);
+        // Erased since: there is nothing left to write.
+        if (codeOf(thrown) === 'not_found') this.#forget(session);
+        else failures.push(thrown);
       }
     }
     if (failures.length > 0) throw failures[0];
     return [...this.#written.splice(0), ...problems];
+  }
+
+  #forget(session: string): void {
+    this.#folders.delete(session);
+    this.#resting.delete(session);
   }
 
   #folderOf({ tenantId, sessionId }: EndedJob['job']): FolderOfRun {
@@ -104,7 +115,10 @@ export class FoldersOfAll {
 
   async #update(tenantId: string, session: string, slices?: Slices) {
     const { database } = this.#store;
-    const { folder } = await database.asTenant(tenantId, (tx) => readSession(tx, session));
+    const read = await database.asTenant(tenantId, (tx) => readSession(tx, session));
+    if (read.status === 'running') this.#resting.delete(session);
+    else this.#resting.add(session);
+    const { folder } = read;
     if (folder === null) return { folder, folderProblem: null };
     const result = await updateFolder(database, tenantId, session, slices);
     if (result.folder !== null && result.folderProblem === null) {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { TraceEvent } from '../api/trace-to.ts';
 import type { WorkerEvent } from '../api/work-on-all.ts';
-import { messageOf } from '../errors/errors.ts';
+import { codeOf, messageOf } from '../errors/errors.ts';
 import { printResult, tell } from './output.ts';
 import { readConcurrency } from './run.ts';
 import { showRun } from './screen/show-run.ts';
@@ -54,9 +54,14 @@ function tellJobs(dialectic: Dialectic, write: (line: string) => void): Show {
     if (event.kind === 'store-back') return write('The store is back; the worker goes on.');
     if (event.kind !== 'job-ended') return write(describeFolderNews(event));
     const { session: id } = event;
-    const session = sessions.get(id) ?? dialectic.session(id);
-    sessions.set(id, session);
-    for (const line of describeJob(event, await session)) write(line);
+    const reading = sessions.get(id) ?? dialectic.session(id);
+    sessions.set(id, reading);
+    const session = await reading.catch((thrown: unknown) => {
+      sessions.delete(id);
+      if (codeOf(thrown) !== 'not_found') throw thrown;
+      return null; // erased since
+    });
+    if (session) for (const line of describeJob(event, session)) write(line);
   };
 }
 

@@ -5,10 +5,12 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { FoldersOfAll } from '../../src/api/folders-of-all.ts';
 import { workOnAll } from '../../src/api/work-on-all.ts';
 import { workOnRun } from '../../src/api/work-on-run.ts';
+import { cancelSession } from '../../src/jobs/sessions.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import type { EndedJob } from '../../src/jobs/worker.ts';
 import { sleep } from '../../src/platform/clock.ts';
 import type * as safeWrites from '../../src/platform/safe-writes.ts';
+import { eraseProject } from '../../src/session/erase-project.ts';
 import type * as writeFolder from '../../src/session/write-folder.ts';
 import { takeFolder } from '../../src/session/write-folder.ts';
 import { newTenant, openTestStore, temporaryFolder } from '../stores.ts';
@@ -66,6 +68,11 @@ async function prepare(until: (isUnderWay: () => Promise<boolean>) => Promise<un
   return { store, sessionId, out, isUnderWay };
 }
 
+const endedIn = (tenantId: string, sessions: readonly string[]): EndedJob[] =>
+  sessions.map((sessionId) => ({
+    job: { tenantId, sessionId, role: 'stage' },
+  })) as unknown as EndedJob[];
+
 const untilTrue = (check: () => Promise<boolean>): Promise<void> =>
   expect.poll(check, { timeout: 20_000, interval: 5 }).toBe(true);
 
@@ -122,6 +129,28 @@ test('a write that failed while a worker ends leaves the last one to be made', a
   await expectWhole(out);
 }, 60_000);
 
+test('a project that is erased before its folder is written ends no worker', async () => {
+  const { store, sessionId: first, out } = await prepare(async () => {});
+  const { database, tenantId } = store;
+  const { sessionId: second } = await startDebate(database, tenantId, 1);
+  const other = `${out}-2`;
+  await takeFolder(database, tenantId, first, out);
+  await takeFolder(database, tenantId, second, other);
+  await database.asTenant(tenantId, async (tx) => {
+    await cancelSession(tx, first);
+    const { project_id: project } = await tx.queryOne<{ project_id: string }>(
+      'select project_id from sessions where id = $1',
+      [first],
+    );
+    await eraseProject(tx, project);
+  });
+  const folders = new FoldersOfAll(store, { isWaiting: () => true, quietForMs: () => 0 });
+  const news = await folders.finish(endedIn(tenantId, [first, second]));
+  expect(news).toEqual([{ kind: 'folder-written', session: second, folder: other }]);
+  expect(await folders.finish([])).toEqual([]);
+  expect(folders.isBehind).toBe(false);
+}, 60_000);
+
 test('a folder that cannot be written for an unforeseen reason keeps no other from it', async () => {
   const { store, sessionId: first, out } = await prepare(async () => {});
   const { database, tenantId } = store;
@@ -136,9 +165,6 @@ test('a folder that cannot be written for an unforeseen reason keeps no other fr
     fault.of = async () => {};
   });
   const folders = new FoldersOfAll(store, { isWaiting: () => true, quietForMs: () => 0 });
-  const ended = [first, second].map((sessionId) => ({
-    job: { tenantId, sessionId, role: 'stage' },
-  })) as unknown as EndedJob[];
-  await expect(folders.finish(ended)).rejects.toThrow('unforeseen');
+  await expect(folders.finish(endedIn(tenantId, [first, second]))).rejects.toThrow('unforeseen');
   expect(await readdir(other)).toContain('project_readme.md');
 }, 60_000);
