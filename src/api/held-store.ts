@@ -10,6 +10,7 @@ import { METHODS, type MethodName } from './methods.ts';
 export class HeldStore implements Transport {
   readonly #open: () => Promise<Transport>;
   #current: Promise<Transport>;
+  #isClosed = false;
 
   constructor(first: Transport, open: () => Promise<Transport>) {
     this.#current = Promise.resolve(first);
@@ -54,6 +55,7 @@ export class HeldStore implements Transport {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     // Whoever waited for a store that could not be opened was told; there is nothing to close.
     const current = await this.#current.catch(() => undefined);
     await current?.close();
@@ -62,7 +64,16 @@ export class HeldStore implements Transport {
   /** Once, however many requests were under way when the holder ended. */
   #replace(gone: Transport): void {
     const before = this.#current;
-    this.#current = before.then((current) => (current === gone ? this.#open() : current));
+    const next = before.then((current) => {
+      if (current !== gone) return current;
+      if (!this.#isClosed) return this.#open();
+      throw new DialecticError('storage_closed', 'The store is closed.', { retryable: false });
+    });
+    this.#current = next;
+    // Whoever asks for it is told; the next one that comes tries again.
+    next.catch(() => {
+      if (this.#current === next) this.#current = before;
+    });
   }
 }
 

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Transport } from '../../src/api/client.ts';
+import { HeldStore } from '../../src/api/held-store.ts';
 import { lockDirectory } from '../../src/db/directory-lock.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { type Dialectic, openDialectic } from '../../src/index.ts';
 import { prepareAddress } from '../../src/transport/socket-address.ts';
 import { SocketServer } from '../../src/transport/socket-server.ts';
@@ -41,6 +44,55 @@ test('when the holder closes, who worked through it opens the store and goes on'
   expect(heard).toEqual((await client.events(session, { limit: 10_000 })).events);
   await client.close();
   expect(existsSync(join(dataDirectory, 'socket'))).toBe(false);
+});
+
+test('a store that could not be opened again is tried again by the next call', async () => {
+  const over = async (): Promise<never> => {
+    const details = { outcome: 'not carried out' };
+    throw new DialecticError('holder_ended', 'The holder has ended.', { details });
+  };
+  const way = (call: Transport['call']): Transport => ({
+    call,
+    async *stream() {
+      yield await call('list', []);
+    },
+    close: async () => {},
+  });
+  let opened = 0;
+  const held = new HeldStore(way(over), async () => {
+    if (++opened === 1) throw new DialecticError('data_directory_locked', 'Another has it.');
+    return way(async () => 'there');
+  });
+  const refused = held.call('list', []);
+  await expect(refused).rejects.toMatchObject({ code: 'data_directory_locked' });
+  expect(await held.call('list', [])).toBe('there');
+  expect(await held.call('list', [])).toBe('there');
+  expect(opened).toBe(2);
+});
+
+test('a store that was closed is not opened again for who still follows', async () => {
+  const end = Promise.withResolvers<void>();
+  const first: Transport = {
+    call: async () => 'there',
+    async *stream() {
+      await end.promise;
+      throw new DialecticError('holder_ended', 'The holder has ended.');
+    },
+    close: async () => {},
+  };
+  let opened = 0;
+  const held = new HeldStore(first, async () => {
+    opened++;
+    return first;
+  });
+  const follow = async (): Promise<void> => {
+    for await (const _ of held.stream('watch', ['session', {}]));
+  };
+  const following = follow();
+  await held.close();
+  end.resolve();
+  await expect(following).rejects.toMatchObject({ code: 'storage_closed' });
+  expect(opened).toBe(0);
 });
 
 test('who wants to work on runs waits for a holder without models to end', async () => {
