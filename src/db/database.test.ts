@@ -70,6 +70,37 @@ describeOnBoth('a transaction', (kind) => {
     },
   );
 
+  test('that is given up while its statements are prepared sends none of them', async () => {
+    const own = await openTestStore(kind, { connections: 1 });
+    const { tenantId } = await newTenant(own);
+    const giveUp = Promise.withResolvers<never>();
+    const { client, release } = await own.driver.acquire();
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    Object.assign(client, {
+      query: (...given: unknown[]) => {
+        const sent = query(...given);
+        if (/prepare "\w*late/.test(String(given[0]))) giveUp.reject(new Error('given up'));
+        return sent;
+      },
+    });
+    release();
+    const late = (tx: Transaction) =>
+      tx.query(
+        `insert into events (tenant_id, topic, kind, payload) values ($1, 't', 'late', '{}')`,
+        [tenantId],
+        'late',
+      );
+    const work = own.asTenant(tenantId, async (tx) => {
+      await tx.query('select 1');
+      await Promise.all([late(tx), late(tx), giveUp.promise]);
+    });
+    await expect(work).rejects.toThrow('given up');
+    for (let turn = 0; turn < 5; turn++) {
+      const read = (tx: Transaction) => tx.query(`select 1 from events where kind = 'late'`);
+      expect(await own.asTenant(tenantId, read)).toEqual([]);
+    }
+  });
+
   test('answers statements that were given together each with its own rows', async () => {
     const answers = await database.asTenant(ada.tenantId, async (tx) => {
       const [tenant, list] = await Promise.all([

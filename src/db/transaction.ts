@@ -79,6 +79,12 @@ export class AnyTransaction {
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
+  /** The reason of what was given up tells more than that it is over. */
+  #refuseToSend(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    this.#refuseIfOver();
+  }
+
   /** The first statement that waits has all of them sent that are given until then. */
   #sendSoon({ promise }: WaitingStatement): Promise<QueryResultRow[]> {
     if (!this.#willSend) {
@@ -126,8 +132,7 @@ export class AnyTransaction {
   async #send(batch: readonly WaitingStatement[]): Promise<void> {
     const isFirst = this.#begin !== undefined;
     try {
-      if (this.#refusal !== undefined) throw this.#refusal;
-      if (this.#ended) throw misuse('A statement came after its transaction had ended.');
+      this.#refuseToSend();
       const rows = await this.#ask(batch);
       for (const [at, { resolve }] of batch.entries()) resolve(rows[at] ?? []);
     } catch (error) {
@@ -153,6 +158,8 @@ export class AnyTransaction {
       const prepared = this.#exec(begin, [...preparing, ...own]);
       prepared.then(made, failed);
       await prepared;
+      // It may have been given up meanwhile: its rollback is sent, and the connection somebody else's.
+      this.#refuseToSend();
     }
     const results = await this.#exec(begin, [...texts, ...(isLast ? ['commit'] : [])]);
     if (isLast) this.#end(results.pop());
