@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeOnBoth, newTenant, openTestStore } from '../../test/stores.ts';
-import { elapsedMs } from '../platform/clock.ts';
+import { DialecticError } from '../errors/errors.ts';
+import { elapsedMs, sleep } from '../platform/clock.ts';
 import type { Database } from './database.ts';
 import type { Transaction } from './transaction.ts';
 import { TransactionGroup } from './transaction-group.ts';
@@ -55,6 +56,25 @@ describeOnBoth('transactions of a group', (kind) => {
     const hear = () => fail().catch(() => group.isIdle);
     expect(await hear()).toBe(true);
     expect(await Promise.all([hear(), hear()])).toEqual([true, true]);
+  });
+
+  test('of a store that gives no connection wait for one alone', async () => {
+    const own = await openTestStore(kind);
+    const { driver } = own;
+    const acquire = driver.acquire.bind(driver);
+    let tries = 0;
+    driver.acquire = async () => {
+      tries++;
+      await sleep(50);
+      throw new DialecticError('database_unreachable', 'away', { retryable: true });
+    };
+    const group = new TransactionGroup(own, tenantId, 2);
+    const add = () => group.add((tx) => tx.query('select 1'));
+    const results = await Promise.allSettled([add(), add(), add(), add(), add()]);
+    expect(results.map(({ status }) => status)).toEqual(results.map(() => 'rejected'));
+    expect(tries).toBe(1);
+    driver.acquire = acquire;
+    expect(await add()).toHaveLength(1);
   });
 
   test('are told what they saved while the next ones are under way', async () => {

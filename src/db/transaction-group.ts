@@ -60,25 +60,30 @@ export class TransactionGroup {
    * is on its way: who hears it has work to do, which the next statements would wait for.
    */
   async #run(tellBefore: () => void): Promise<() => void> {
-    let group: Waiting[] = [];
+    let group: Waiting[] | undefined;
     try {
       const running = this.#transact((tx) => {
         // Not before there is a connection: more may have come while it was waited for.
-        group = this.#waiting.splice(0, this.#most);
-        return Promise.all(group.map(({ work }) => work(tx)));
+        const taken = this.#waiting.splice(0, this.#most);
+        group = taken;
+        return Promise.all(
+          taken.map(async ({ work, resolve }) => ({ resolve, result: await work(tx) })),
+        );
       });
       tellBefore();
       const results = await running;
       return () => {
-        for (const [at, { resolve }] of group.entries()) resolve(results[at]);
+        for (const { resolve, result } of results) resolve(result);
       };
     } catch (thrown) {
-      if (group.length === 0) group = this.#waiting.splice(0, this.#most);
+      // There was no connection, and each of them would wait as long for its own.
+      const isUnsent = group === undefined;
+      const failed = group ?? this.#waiting.splice(0);
       // Whether it was saved is not known: each must look for itself.
       const isUnknown = toDialecticError(thrown).details['outcome'] === 'unknown';
       const tells: (() => void)[] = [];
-      for (const one of group) {
-        if (isUnknown || group.length === 1) tells.push(() => one.reject(thrown));
+      for (const one of failed) {
+        if (isUnsent || isUnknown || failed.length === 1) tells.push(() => one.reject(thrown));
         else tells.push(await this.#runAlone(one));
       }
       return () => {
