@@ -67,7 +67,7 @@ export async function commitEffects(
   // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
   const isAbove = needsLanes || (job.stageRunId !== null && job.role !== 'step');
   // A claim on the embedded store must be on the disk before the job runs (see `claimJobs`).
-  const awaitsDisk = job.type !== 'PLAN' || (claim && database.driver.kind === 'embedded');
+  const awaitsDisk = job.type !== 'PLAN' || database.driver.kind === 'embedded';
   const lock = (tx: Transaction) =>
     Promise.all([
       awaitsDisk ? undefined : doNotAwaitDisk(tx),
