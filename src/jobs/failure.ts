@@ -18,7 +18,12 @@ type Circumstances = {
 };
 
 /** Faults of the store, which say nothing about the job: it goes back unharmed. */
-const NOT_THE_JOBS_FAULT = ['storage_full', 'storage_closed', 'database_unreachable'];
+const NOT_THE_JOBS_FAULT = [
+  'storage_full',
+  'storage_closed',
+  'database_unreachable',
+  'database_busy',
+];
 const STORE_REST_MS = 200;
 const TRIES = 5;
 const LONGEST_MESSAGE = 4_000;

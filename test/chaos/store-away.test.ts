@@ -4,7 +4,8 @@ import type { Database } from '../../src/db/database.ts';
 import { DialecticError } from '../../src/errors/errors.ts';
 import { DEFAULT_JOB_SETTINGS } from '../../src/jobs/settings.ts';
 import { readModelsConfig } from '../../src/models/config.ts';
-import { elapsedMs } from '../../src/platform/clock.ts';
+import { elapsedMs, sleep } from '../../src/platform/clock.ts';
+import { Bench, named, withWorker } from '../engine.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 
 /** From the first read of a job on, no job gets a connection for a while; returns how often that was. */
@@ -58,3 +59,37 @@ describeOnBoth('a store that jobs cannot reach for a while', (kind) => {
     expect(tried).toEqual([]);
   });
 });
+
+test('a store without a free connection costs no job its tries', async () => {
+  const database = await openTestStore('server', { connections: 2, connectTimeoutMs: 100 });
+  const { tenantId } = await newTenant(database);
+  const bench = await Bench.open(database, tenantId);
+  await bench.enqueue(named('reader', { type: 'EXECUTE' }));
+  const release = Promise.withResolvers<void>();
+  const held = [1, 2].map(() =>
+    database.aside(tenantId, async (tx) => {
+      await tx.query('select 1');
+      await release.promise;
+    }),
+  );
+  const read = () => database.readsOf(tenantId).query('select 1');
+  const settings = {
+    ...DEFAULT_JOB_SETTINGS,
+    maxAttempts: 3,
+    firstRetryMs: 10,
+    longestRetryMs: 20,
+  };
+  const execute = async (): Promise<void> => void (await read());
+  await withWorker(
+    database,
+    { EXECUTE: execute },
+    async () => {
+      await sleep(2_000);
+      release.resolve();
+      await Promise.all(held);
+      await bench.settled({ reader: 'completed' });
+    },
+    { settings },
+  );
+  expect(await bench.rows()).toMatchObject([{ attempt: 0 }]);
+}, 60_000);
