@@ -14,15 +14,25 @@ export async function announcePresence(
   place: string,
 ): Promise<Presence> {
   let client: pg.Client | undefined;
+  /** Before it has its locks: the server may still take its forerunner for connected. */
+  let connecting: pg.Client | undefined;
   let since: number | undefined;
   let ended = false;
 
   const connect = async (): Promise<void> => {
     const next = new pg.Client(config);
     next.on('error', () => {}); // 'end' follows
-    await next.connect();
-    await next.query('select pg_advisory_lock(hashtextextended($1, 0))', [id]);
-    await next.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', [place]);
+    connecting = next;
+    try {
+      await next.connect();
+      await next.query('select pg_advisory_lock(hashtextextended($1, 0))', [id]);
+      await next.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', [place]);
+    } catch (error) {
+      // It may hold one of the locks, for which the next one would wait.
+      next.end().catch(() => {});
+      throw error;
+    }
+    connecting = undefined;
     client = next;
     since = elapsedMs();
     next.on('end', () => {
@@ -32,7 +42,8 @@ export async function announcePresence(
   };
   const reconnect = async (): Promise<void> => {
     while (!ended && since === undefined) {
-      await connect().catch(() => sleep(RETRY_MS)); // the server is away: statements say so
+      // The server is away: statements say so.
+      await connect().catch(() => (ended ? undefined : sleep(RETRY_MS)));
     }
     if (ended) await client?.end();
   };
@@ -42,7 +53,7 @@ export async function announcePresence(
     heldForMs: () => (since === undefined ? 0 : elapsedMs() - since),
     end: async () => {
       ended = true;
-      await client?.end();
+      await Promise.all([client?.end(), connecting?.end()]);
     },
   };
 }

@@ -43,6 +43,8 @@ export class ServerDriver implements Driver {
       types: valueParsers,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
       keepAlive: true,
+      // The system's own figure is two hours, for which a query would wait for a server that is gone.
+      keepAliveInitialDelayMillis: 10_000,
     };
     const most = options.connections ?? 10;
     this.#work = new ConnectionPool(this.#config, most, FEWEST_FOR_WORK);

@@ -12,7 +12,8 @@ const NETWORK_CODES = new Set([
   'EPIPE',
   'ENOENT',
 ]);
-const LOST = /connection terminated|Client has encountered a connection error|Client was closed/i;
+const LOST =
+  /connection terminated|^timeout expired$|Client has encountered a connection error|Client was closed/i;
 /** What the pool says when all its connections are in use for too long. */
 const POOL_BUSY = 'timeout exceeded when trying to connect';
 

@@ -137,6 +137,15 @@ export class Worker {
     if (this.#limits) await writeLimits(this.#database, this.#limits);
     const place = workplaceOf(this.#session?.sessionId);
     this.#presence = await this.#database.driver.announce(this.id, place);
+    try {
+      await this.#begin();
+    } catch (thrown) {
+      await this.#presence.end();
+      throw thrown;
+    }
+  }
+
+  async #begin(): Promise<void> {
     if (this.#database.driver.kind === 'embedded' && !recovered.has(this.#database)) {
       recovered.add(this.#database);
       await requeueAll(this.#database, this.#options.settings);
