@@ -75,6 +75,7 @@ test('a store that was closed is not opened again for who still follows', async 
   const first: Transport = {
     call: async () => 'there',
     async *stream() {
+      yield { kind: 'job-started' };
       await end.promise;
       throw new DialecticError('holder_ended', 'The holder has ended.');
     },
