@@ -11,10 +11,22 @@ export const describeNext = (result: RunResult): string[] => [
 ];
 
 /** Where the documents can be read, or why they cannot be read there yet. */
-export function describeFolder({ folder, folderProblem }: RunResult): string[] {
+export function describeFolder(result: RunResult): string[] {
+  const { folder, folderProblem } = result;
   if (folder === null) return [];
   if (folderProblem !== null) return [`The folder is not up to date: ${folderProblem}`];
-  return [`Open ${showPath(join(folder, 'project_readme.md'))}`];
+  return [...describeChanged(result), `Open ${showPath(join(folder, 'project_readme.md'))}`];
+}
+
+const MOST_NAMED = 5;
+
+/** Files of the folder that a person has changed: nobody may believe that the run has read them. */
+function describeChanged({ changedFiles }: RunResult): string[] {
+  if (changedFiles.length === 0) return [];
+  const named = changedFiles.slice(0, MOST_NAMED).join(', ');
+  const more = changedFiles.length - MOST_NAMED;
+  const it = changedFiles.length === 1 ? 'it' : 'them';
+  return [`Kept as you changed ${it}: ${named}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 function describeGoOn(result: RunResult): string[] {

@@ -83,8 +83,8 @@ async function conclude(
   { json, out }: Options,
 ): Promise<void> {
   const result = await dialectic.updateFolder(given.session, out);
-  const { folder, folderProblem } = result;
-  const value = { ...given, folder, folderProblem };
+  const { folder, folderProblem, changedFiles } = result;
+  const value = { ...given, folder, folderProblem, changedFiles };
   printResult(json === true, value, [...lines, ...describeNext(result)]);
 }
 

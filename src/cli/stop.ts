@@ -31,8 +31,8 @@ function stopCommand(verb: 'pause' | 'cancel', description: string, done: string
         const { id } = await dialectic.find(wanted);
         const { status, gates } = await dialectic[verb](id);
         const result = await dialectic.updateFolder(id);
-        const { folder, folderProblem } = result;
-        const value = { session: id, status, gates, folder, folderProblem };
+        const { folder, folderProblem, changedFiles } = result;
+        const value = { session: id, status, gates, folder, folderProblem, changedFiles };
         printResult(options.json === true, value, [done, ...describeNext(result)]);
       }),
     );

@@ -1,7 +1,9 @@
 import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../test/stores.ts';
+import { Slices } from '../platform/clock.ts';
+import { listMoved } from './changed-files.ts';
 import { claimFolder, requireFolder, writeOwned } from './owned-folder.ts';
 
 const FILES = new Map([
@@ -26,26 +28,88 @@ test('an owner writes again what it wrote, and takes away what is gone', async (
   ]);
 });
 
-test('what is still as it was written is not written again, and what was changed is', async () => {
+test('what is still as it was written, or as a person has changed it, is not written again', async () => {
   const out = join(await temporaryFolder(), 'out');
   const files = new Map([
     ['same.md', 'Same.'],
-    ['deep/edited.md', 'Ours.'],
+    ['deep/changed.md', 'Ours.'],
     ['deep/gone.md', 'Ours.'],
     ['new.md', 'Old.'],
   ]);
   await writeOwned(out, 'a', files);
   const inode = async (name: string) => (await lstat(join(out, name))).ino;
-  const before = { same: await inode('same.md'), claim: await inode('.dialectic-files.json') };
-  await writeFile(join(out, 'deep/edited.md'), 'Mine.');
+  const before = await inode('same.md');
+  await writeFile(join(out, 'deep/changed.md'), 'Mine.');
   await rm(join(out, 'deep/gone.md'));
-  await writeOwned(out, 'a', new Map([...files, ['new.md', 'New.']]));
-  expect({ same: await inode('same.md'), claim: await inode('.dialectic-files.json') }).toEqual(
-    before,
-  );
-  expect(await read(out, 'deep/edited.md')).toBe('Ours.');
+  const next = new Map([...files, ['new.md', 'New.']]);
+  expect(await writeOwned(out, 'a', next)).toEqual(['deep/changed.md']);
+  expect(await inode('same.md')).toBe(before);
+  expect(await read(out, 'deep/changed.md')).toBe('Mine.');
   expect(await read(out, 'deep/gone.md')).toBe('Ours.');
   expect(await read(out, 'new.md')).toBe('New.');
+});
+
+test.each(['in one process', 'in another'])(
+  'a person’s version stays, and goes aside when there is a new one, %s',
+  async (where) => {
+    const out = await temporaryFolder();
+    const write = async (text: string, more: [string, string][] = []) => {
+      if (where === 'in another') vi.resetModules();
+      const module = await import('./owned-folder.ts');
+      return module.writeOwned(out, 'a', new Map([['deep/a.md', text], ['b.md', 'B.'], ...more]));
+    };
+    const item: [string, string] = ['Pending/T-1.md', 'A work item.'];
+    await write('One.', [item]);
+    await writeFile(join(out, 'deep/a.md'), 'Mine.');
+    await writeFile(join(out, 'Pending/T-1.md'), 'A work item. Done by Anna.');
+    expect(await write('One.', [item])).toEqual(['deep/a.md', 'Pending/T-1.md']);
+    expect(await write('One.', [item])).toEqual(['deep/a.md', 'Pending/T-1.md']);
+    expect(await read(out, 'deep/a.md')).toBe('Mine.');
+    expect(await listMoved(out)).toEqual([]);
+
+    expect(await write('Two.')).toEqual([]);
+    expect(await read(out, 'deep/a.md')).toBe('Two.');
+    expect(await read(out, 'edited/deep/a.md')).toBe('Mine.');
+    expect(await readdir(join(out, 'Pending'))).toEqual([]);
+    expect(await read(out, 'edited/Pending/T-1.md')).toBe('A work item. Done by Anna.');
+
+    await writeFile(join(out, 'deep/a.md'), 'Mine again.');
+    expect(await write('Three.')).toEqual([]);
+    expect(await read(out, 'edited/deep/a-2.md')).toBe('Mine again.');
+    expect((await listMoved(out)).toSorted()).toEqual([
+      'edited/Pending/T-1.md',
+      'edited/deep/a-2.md',
+      'edited/deep/a.md',
+    ]);
+    // What a person wrote that the program writes as well is the program's again.
+    await writeFile(join(out, 'deep/a.md'), 'Four.');
+    expect(await write('Four.')).toEqual([]);
+    expect(await write('Five.')).toEqual([]);
+    expect(await read(out, 'deep/a.md')).toBe('Five.');
+  },
+);
+
+test('a person’s version outlives a write that was broken off', async () => {
+  const out = await temporaryFolder();
+  const files = (text: string) =>
+    new Map([
+      ['a.md', text],
+      ['b.md', text],
+      ['c.md', text],
+    ]);
+  await writeOwned(out, 'a', files('One.'));
+  await writeFile(join(out, 'c.md'), 'Mine.');
+  const slices = new Slices();
+  let rests = 0;
+  slices.rest = async () => {
+    if (++rests === 5) throw new Error('broken off'); // three places are looked at, one is written
+  };
+  await expect(writeOwned(out, 'a', files('Two.'), slices)).rejects.toThrow('broken off');
+  expect([await read(out, 'a.md'), await read(out, 'b.md')]).toEqual(['Two.', 'One.']);
+  await writeOwned(out, 'a', files('Two.'));
+  expect(await read(out, 'c.md')).toBe('Two.');
+  expect(await read(out, 'edited/c.md')).toBe('Mine.');
+  expect(await listMoved(out)).toEqual(['edited/c.md']);
 });
 
 test('a folder of another owner, or of nobody, is refused and stays as it was', async () => {

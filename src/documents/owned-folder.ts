@@ -14,8 +14,9 @@ import {
   requireOwnFolder,
 } from '../platform/safe-writes.ts';
 import { hashOf } from './blobs.ts';
+import { moveChanged, readHash } from './changed-files.ts';
 import { deconstructPath } from './paths.ts';
-import { isWritten, noteWritten } from './written-files.ts';
+import { findWritten, noteWritten } from './written-files.ts';
 
 /**
  * A text that is made when it is written; `key` is another wherever the text would be another. Null
@@ -31,7 +32,12 @@ export const isLazy = (content: FileContent | undefined): content is LazyText =>
   typeof content === 'object' && 'make' in content;
 
 /** What the program has put into a folder, and whose it is: a project's id, or an evaluation's. */
-type Claim = { readonly owner: string; readonly files: readonly string[] };
+type Claim = {
+  readonly owner: string;
+  readonly files: readonly string[];
+  /** Of the texts as they were written, where that is known: so what a person has changed shows. */
+  readonly hashes: Readonly<Record<string, string>>;
+};
 
 /** Stands in every folder that the program has written. */
 const CLAIM = '.dialectic-files.json';
@@ -66,57 +72,105 @@ async function removeEmpty(folder: string, first: string): Promise<void> {
 
 /** Notes whose the folder is, so that what others put there later does not count against it. */
 export async function claimFolder(out: string, owner: string): Promise<void> {
-  const files = await readOwned(out, owner);
+  const { files, hashes } = await readOwned(out, owner);
   await makeFolder(out);
-  await writeClaim(out, { owner, files });
+  await writeClaim(out, { owner, files, hashes });
 }
 
 /**
  * Brings the owner's files in a folder up to date. Before the first is written, every place is
  * looked at: a file that the program did not write there, and a link, are left alone and refused.
- * What this process wrote before, and what is still as it left it, is not written again. Returns
- * false, with nothing written, where such a file is gone or changed whose text was not read again.
+ * What is still as this process left it is not written again, and what a person has changed stays
+ * until there is a new version of it, which moves theirs aside. Returns the files that stand as a person
+ * has changed them; null, with nothing written, where a text is to be written that was not read again.
  */
 export async function writeOwned(
   out: string,
   owner: string,
   files: ReadonlyMap<string, FileContent>,
   slices = new Slices(),
-): Promise<boolean> {
-  const known = new Set(await readOwned(out, owner));
+): Promise<readonly string[] | null> {
+  const claim = await readOwned(out, owner);
+  const known = new Set(claim.files);
   const found = await requireAllFree(out, [...files.keys()], known, slices);
-  const isThere = (path: string, digest: string): boolean =>
-    isWritten(resolve(out, path), digest, found.get(path));
+  const hashes = new Map(Object.entries(claim.hashes));
+  const due = new Set<string>();
+  const changed: string[] = [];
   for (const [path, content] of files) {
-    if (isLazy(content) && content.make === null && !isThere(path, content.key)) return false;
+    const standing = findWritten(resolve(out, path), digestOf(content), found.get(path));
+    if (standing) hashes.set(path, standing.hash);
+    else if (isLazy(content) && content.make === null) return null;
+    else due.add(path);
+    if (standing?.isChanged) changed.push(path);
   }
   await makeFolder(out);
   const noted = new Set([...known, ...files.keys()]);
-  // Noted first: after a kill in the midst, the next export knows its own files.
-  if (noted.size > known.size) await writeClaim(out, { owner, files: [...noted] });
-  const removed = await removeStale(
-    out,
-    [...known].filter((path) => !files.has(path)),
-  );
-  const made = new Set<string>();
-  for (const [path, content] of files) {
-    await slices.rest();
-    const digest = isLazy(content) ? content.key : hashOf(content);
-    if (isThere(path, digest)) continue;
-    const text = isLazy(content) ? content.make?.() : content;
-    if (text === undefined) continue; // looked at above
-    const place = resolve(out, path);
-    try {
-      await makeFoldersWithin(out, path, made);
-      const before = found.get(path) ?? null;
-      noteWritten(place, digest, await replaceText(place, text, { before }));
-    } catch (thrown) {
-      throw explain(thrown, out);
-    }
+  const stale = [...known].filter((path) => !files.has(path) && isShownAsCurrent(path));
+  const note = (isKnown: (path: string) => boolean): Promise<void> => {
+    const sure = [...hashes].filter(([path]) => noted.has(path) && isKnown(path));
+    return writeClaim(out, { owner, files: [...noted], hashes: Object.fromEntries(sure) });
+  };
+  if (due.size + stale.length === 0 && noted.size > 0) return changed;
+  // Noted first: after a kill in the midst, the next export knows its own files, and takes none of its
+  // own texts for a person's.
+  await note((path) => !due.has(path));
+  for (const path of stale) {
+    await removeStale(out, path, hashes.get(path));
+    noted.delete(path);
   }
-  const kept = [...noted].filter((path) => files.has(path) || !removed.has(path));
-  if (kept.length < noted.size || noted.size === 0) await writeClaim(out, { owner, files: kept });
-  return true;
+  const made = new Set<string>();
+  try {
+    for (const path of due) {
+      await slices.rest();
+      const place = { out, path, before: found.get(path) ?? null, made };
+      const standing = await writeOne(place, files.get(path)!, hashes.get(path));
+      if (standing.isChanged) changed.push(path);
+      hashes.set(path, standing.hash);
+    }
+  } catch (thrown) {
+    await note(() => true).catch(() => {}); // what stopped the files is told
+    throw thrown;
+  }
+  await note(() => true);
+  return changed;
+}
+
+const digestOf = (content: FileContent): string =>
+  isLazy(content) ? content.key : hashOf(content);
+
+type Place = {
+  readonly out: string;
+  readonly path: string;
+  readonly before: Stats | null;
+  /** Folders that are known to be there. */
+  readonly made: Set<string>;
+};
+
+/** Writes a file, unless it holds the text already or a person has changed what is the text still. */
+async function writeOne(
+  { out, path, before, made }: Place,
+  content: FileContent,
+  written: string | undefined,
+) {
+  const place = resolve(out, path);
+  const digest = digestOf(content);
+  const text = isLazy(content) ? content.make!() : content;
+  const hash = hashOf(text);
+  try {
+    const held = before && written !== undefined ? await readHash(place) : undefined;
+    const isChanged = held !== undefined && held !== written && held !== hash;
+    const standing = { digest, hash, isChanged: isChanged && hash === written };
+    if (before && (held === hash || standing.isChanged)) {
+      noteWritten(place, standing, before);
+      return standing;
+    }
+    if (isChanged) await moveChanged(out, path);
+    await makeFoldersWithin(out, path, made);
+    noteWritten(place, standing, await replaceText(place, text, { before }));
+    return standing;
+  } catch (thrown) {
+    throw explain(thrown, out);
+  }
 }
 
 /** What stands at each place, of which none may be a link or a file of others. */
@@ -135,20 +189,20 @@ async function requireAllFree(
   return found;
 }
 
-/** The files that the program wrote into a folder for an owner; refuses a folder of others. */
-async function readOwned(out: string, owner: string | null): Promise<readonly string[]> {
+/** What the program wrote into a folder for an owner; refuses a folder of others. */
+async function readOwned(out: string, owner: string | null): Promise<Omit<Claim, 'owner'>> {
   await requireOwnFolder(out);
   const names = await readdir(out).catch((thrown: NodeJS.ErrnoException): string[] => {
     if (thrown.code === 'ENOENT') return [];
     throw explain(thrown, out);
   });
   const claim = names.includes(CLAIM) ? await readClaim(out) : null;
-  if (claim !== null && claim.owner === owner) return claim.files;
+  if (claim !== null && claim.owner === owner) return claim;
   if (claim !== null) throw occupied(out, 'was written for another project', 'project');
   const others = names.filter(
     (name) => name !== LEFT_BY_SYSTEM && !name.startsWith(PARTIAL_PREFIX),
   );
-  if (others.length === 0) return [];
+  if (others.length === 0) return { files: [], hashes: {} };
   const more = others.length > 1 ? ` and ${others.length - 1} more` : '';
   throw occupied(out, `holds ${others[0]}${more}`, 'files');
 }
@@ -163,9 +217,14 @@ const occupied = (out: string, why: string, holds?: 'project' | 'files'): Dialec
 async function readClaim(out: string): Promise<Claim | null> {
   const text = await readTextFile(join(out, CLAIM), CLAIM_LIMITS);
   try {
-    const { owner, files }: { owner?: unknown; files?: unknown } = JSON.parse(text);
+    const { owner, files, hashes }: Record<string, unknown> = JSON.parse(text);
     if (typeof owner !== 'string' || !Array.isArray(files)) return null;
-    return { owner, files: files.filter((path) => typeof path === 'string') };
+    const known = Object.entries(hashes ?? {}).filter(([, hash]) => typeof hash === 'string');
+    return {
+      owner,
+      files: files.filter((path) => typeof path === 'string'),
+      hashes: Object.fromEntries(known),
+    };
   } catch {
     return null;
   }
@@ -189,17 +248,19 @@ async function requireFree(
 }
 
 /**
- * A work item or result that is no longer there would be taken for a current one. The list lies in
- * a folder that others can write to, so that it may name nothing but such files.
+ * A work item or result that is no longer there would be taken for a current one; what a person has
+ * changed of it is kept aside. The list lies in a folder that others can write to.
  */
-async function removeStale(out: string, paths: readonly string[]): Promise<Set<string>> {
-  const stale = paths.filter(isShownAsCurrent);
-  for (const path of stale) {
-    if (!(await hasLinkOnTheWay(out, path))) await rm(join(out, path), { force: true });
-  }
-  return new Set(stale);
+async function removeStale(out: string, path: string, written: string | undefined): Promise<void> {
+  if (await hasLinkOnTheWay(out, path)) return;
+  const place = join(out, path);
+  const isThere = (await lookAt(place))?.isFile() ?? false;
+  if (isThere && written !== undefined && (await readHash(place)) !== written) {
+    await moveChanged(out, path);
+  } else await rm(place, { force: true });
 }
 
+/** The list may name nothing but such files. */
 function isShownAsCurrent(path: string): boolean {
   try {
     return ['pending', 'result'].includes(deconstructPath(path).kind);

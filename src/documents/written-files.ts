@@ -1,29 +1,46 @@
 import type { Stats } from 'node:fs';
 
-type Written = Pick<Stats, 'ino' | 'size' | 'mtimeMs'> & { readonly digest: string };
+/** What stands in a place since it was last looked at. */
+type Standing = {
+  /** Of what was to be written: the digest of the text, or of what it is made from. */
+  readonly digest: string;
+  /** Of the text that the program wrote there last. */
+  readonly hash: string;
+  /** Whether a person has changed it since. */
+  readonly isChanged: boolean;
+};
+type Written = Standing & Pick<Stats, 'ino' | 'size' | 'mtimeMs'>;
 
 /** A long debate has some thousand files. */
 const MOST = 50_000;
 
-/** What this process has written, by path: the digest of the text and the file as it was then. */
+/** What this process has written or left, by path, and the file as it was then. */
 const written = new Map<string, Written>();
 
-/** Notes a file after it was written. */
-export function noteWritten(path: string, digest: string, { ino, size, mtimeMs }: Stats): void {
+/** Notes a file after it was written, or left as a person has changed it. */
+export function noteWritten(path: string, standing: Standing, found: Stats): void {
   if (written.size >= MOST) written.clear();
-  written.set(path, { digest, ino, size, mtimeMs });
+  const { ino, size, mtimeMs } = found;
+  written.set(path, { ...standing, ino, size, mtimeMs });
 }
 
 /** Whether this process has written this text there; others may have changed it since. */
 export const wasWritten = (path: string, digest: string): boolean =>
   written.get(path)?.digest === digest;
 
-/** Whether a file holds this text: this process wrote it, and nobody has changed or replaced it. */
-export function isWritten(path: string, digest: string, found: Stats | null | undefined): boolean {
+/** What stands there, if this process has written or left it and nobody has touched it since. */
+export function findWritten(
+  path: string,
+  digest: string,
+  found: Stats | null | undefined,
+): Standing | null {
   const noted = written.get(path);
-  if (!noted || !found) return false;
+  if (!noted || !found) return null;
   const { ino, size, mtimeMs } = found;
-  return (
-    noted.digest === digest && noted.ino === ino && noted.size === size && noted.mtimeMs === mtimeMs
-  );
+  const isSame =
+    noted.digest === digest &&
+    noted.ino === ino &&
+    noted.size === size &&
+    noted.mtimeMs === mtimeMs;
+  return isSame ? noted : null;
 }

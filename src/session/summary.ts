@@ -91,6 +91,11 @@ export type RunResult = {
   readonly folder: string | null;
   /** Why that folder is not up to date; null where it is, and where nothing was to be written. */
   readonly folderProblem: string | null;
+  /**
+   * What a person has changed in the folder: files that stand as they were changed, and under `edited/`
+   * those that have new versions since.
+   */
+  readonly changedFiles: readonly string[];
 };
 
 export async function summarise(
@@ -152,6 +157,7 @@ export async function summarise(
     failures,
     folder: session.folder,
     folderProblem: null,
+    changedFiles: [],
   };
 }
 

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
 import type { Transaction } from '../db/transaction.ts';
+import { listMoved } from '../documents/changed-files.ts';
 import { claimFolder, type FileContent, writeOwned } from '../documents/owned-folder.ts';
 import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
@@ -51,8 +52,7 @@ export async function writeFolder(
     const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, { workers });
     return (await database.asTenant(tenantId, read)).result;
   }
-  const write: Write = async ({ projectId, files, result }) =>
-    (await writeOwned(out, projectId, files)) ? result : null;
+  const write: Write = (exported) => writeInto(out, exported);
   const result = await exportAlone(database, tenantId, sessionId, write, { copies, out });
   const { folder } = result;
   if (folder !== null && (await lookAt(folder)) !== null) return placeDocuments(result, out);
@@ -71,19 +71,29 @@ export function updateFolder(
   sessionId: string,
   slices?: Slices,
 ): Promise<RunResult> {
-  const write: Write = async ({ files, result, projectId }) => {
+  const write: Write = async (exported) => {
+    const { result } = exported;
     const { folder } = result;
     if (folder === null) return result;
     try {
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
-      if (!(await writeOwned(folder, projectId, files, slices))) return null;
+      const written = await writeInto(folder, exported, slices);
+      return written && placeDocuments(written, folder);
     } catch (thrown) {
       if (thrown instanceof BrokenOff) throw thrown;
       return { ...result, folderProblem: messageOf(thrown) };
     }
-    return placeDocuments(result, folder);
   };
   return exportAlone(database, tenantId, sessionId, write, { slices });
+}
+
+async function writeInto(
+  folder: string,
+  { files, result, projectId }: Exported,
+  slices?: Slices,
+): Promise<RunResult | null> {
+  const changed = await writeOwned(folder, projectId, files, slices);
+  return changed && { ...result, changedFiles: [...changed, ...(await listMoved(folder))] };
 }
 
 /** Makes a folder the session's; what others put into it from now on does not stop the run. */
