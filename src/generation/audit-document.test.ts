@@ -49,7 +49,7 @@ const assembly = (sources: SourceSet | undefined): Assembly => ({
   step: own.steps[0]!,
   planned: { stage: 'draft', documentKey: 'first' } as PlannedJob,
   facts: {
-    userRequest: 'Look at https://example.com/given first.',
+    userRequest: 'Look at https://example.com/given first. We have 640 euros.',
     iteration: 1,
     project: { name: 'B', domain: '' },
     resources: {},
@@ -134,6 +134,7 @@ describe('the audit of a document', () => {
   test('names statements without a source only where the contract wants more of them cited', () => {
     const half = 'Rent is 900 euros [S2]. It was 800 once.';
     expect(faultsOf({ summary: half })).toEqual([]);
+    expect(faultsOf({ summary: `${half} You have 640 euros.` })).toEqual([]);
     expect(faultsOf({ summary: `${half} It will be 950.` })).toEqual([
       '`summary` states without a source: It was 800 once. (1 of 3 statements cite a source; ' +
         '50 % must. Cite the source, or leave the statement out.)',

@@ -44,7 +44,9 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
   const texts = sources.size > 0 ? all : all.filter(({ text }) => SURE.test(text));
   if (texts.length === 0 && sources.size === 0) return null;
   const standing = sources.standing.map(({ id }) => id);
-  const audit = createAuditor(sources.find, standing, givenTexts(assembly, sources));
+  const said = saidTexts(assembly);
+  const given = givenTexts(assembly, sources);
+  const audit = createAuditor(sources.find, standing, { given: [...said, ...given], said });
   const audited = texts.map((text) => ({ ...text, ...audit(text.text) }));
   const wantsAll = !describeDocument(stage, step).cites;
   const counted = audited.filter(({ cites }) => cites || wantsAll);
@@ -88,11 +90,15 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
 
 const add = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
-/** An address that people gave, or that stands in a source, is not invented. */
-const givenTexts = ({ facts, inputs }: Assembly, sources: SourceSet): string[] => [
+/** What a person has said of the task: it is no source, so that nothing of it can be cited. */
+const saidTexts = ({ facts, inputs }: Assembly): string[] => [
   facts.userRequest,
-  ...Object.values(facts.resources),
   ...inputs.filter(({ type }) => type === 'feedback').map(({ text }) => text),
+];
+
+/** An address that people gave, or that stands in a source, is not invented. */
+const givenTexts = ({ facts }: Assembly, sources: SourceSet): string[] => [
+  ...Object.values(facts.resources),
   ...sources.standing.flatMap(({ excerpts }) => excerpts),
 ];
 

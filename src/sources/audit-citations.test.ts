@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { auditCitations } from './audit-citations.ts';
+import { auditCitations, createAuditor } from './audit-citations.ts';
 import type { Source } from './source.ts';
 
 const SOURCES: Record<string, Source> = {
@@ -54,6 +54,23 @@ Rent is 3.5 euros [S3].
     ['a statement without a source', 'Rent is 3.50 euros.', '1 uncited_statement'],
   ])('finds %s', (_, text, expected) => {
     expect(codes(text)).toEqual([expected]);
+  });
+
+  test('asks no source for what the person has said', () => {
+    const said = ['We have 2,400 euros and “no time before Easter”. 3 of us bake.'];
+    const beside = createAuditor(find, Object.keys(SOURCES), { said });
+    const text =
+      'You have 2400 euros and "no time before Easter". Rent is 3.50 euros. 3 bake 9 loaves.';
+    const { defects, statements } = beside(text);
+    expect(defects.map((defect) => defect.text)).toEqual([
+      'Rent is 3.50 euros.',
+      '3 bake 9 loaves.',
+    ]);
+    expect(statements).toBe(2);
+    expect(beside('It has 2,400 loaves [S1].').defects).toMatchObject([
+      { code: 'number_not_in_source' },
+    ]);
+    expect(createAuditor(find, [], { said: [''] })('Rent is 3.50 euros.').defects).toHaveLength(1);
   });
 
   test('leaves code and the numbers of items alone', () => {

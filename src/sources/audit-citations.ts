@@ -50,23 +50,29 @@ export const auditCitations = (
   known: readonly string[],
 ): CitationAudit => createAuditor(find, known)(text);
 
-/**
- * The same for many texts, such as the sections of a document: the sources are read once. Addresses
- * that stand in `given` texts are not invented.
- */
+/** Texts that are no sources themselves. */
+type Beside = {
+  /** Addresses that stand in these are not invented. */
+  readonly given?: readonly string[];
+  /** What a person has said: a statement whose figures and quotations stand there needs no source. */
+  readonly said?: readonly string[];
+};
+
+/** The same for many texts, such as the sections of a document: the sources are read once. */
 export function createAuditor(
   find: FindSource,
   known: readonly string[],
-  given: readonly string[] = [],
+  { given = [], said = [] }: Beside = {},
 ): (text: string) => CitationAudit {
   const sources = new SourceTexts(find);
+  const own = new SourceText({ title: '', excerpts: said });
   const addresses = new Set(
     [
       ...known.flatMap((id) => find(id)?.url ?? []),
       ...given.flatMap((text) => text.match(ADDRESS) ?? []),
     ].map(canonicalUrl),
   );
-  return (text) => audit(text, find, known, sources, addresses);
+  return (text) => audit(text, find, known, { sources, addresses, own });
 }
 
 /** Tells whether a source has these words; one of which nothing was read may have any. */
@@ -75,16 +81,24 @@ export function createQuoteCheck(find: FindSource): (id: string, quote: string) 
   return (id, quote) => sources.haveWords([id], quote);
 }
 
+/** What the statements of a text are compared with. */
+type Compared = {
+  readonly sources: SourceTexts;
+  readonly addresses: ReadonlySet<string | undefined>;
+  readonly own: SourceText;
+};
+
 function audit(
   text: string,
   find: FindSource,
   known: readonly string[],
-  sources: SourceTexts,
-  addresses: ReadonlySet<string | undefined>,
+  { sources, addresses, own }: Compared,
 ): CitationAudit {
   const prose = findProse(text);
   const markers = findMarkers(text, prose);
-  const claims = findClaims(text, prose, markers);
+  const claims = findClaims(text, prose, markers).filter(
+    (claim) => claim.ids.length > 0 || !own.says(text, claim),
+  );
   const found = [
     ...findMalformed(text, prose).map((span) => ({ ...span, code: 'malformed_marker' as const })),
     ...markers
@@ -133,7 +147,7 @@ class SourceText {
   /** Whether nothing was read of the source. */
   readonly isBlank: boolean;
 
-  constructor({ title, excerpts }: Source) {
+  constructor({ title, excerpts }: Pick<Source, 'title' | 'excerpts'>) {
     this.#text = [title, ...excerpts].join('\n');
     this.isBlank = excerpts.length === 0 || this.#text.trim() === '';
   }
@@ -141,6 +155,18 @@ class SourceText {
   hasWords(words: string): boolean {
     this.#words ??= comparable(this.#text);
     return this.#words.includes(words);
+  }
+
+  /** Whether every figure and every quotation of a statement stands in it. */
+  says(text: string, { quotes, numbers }: Claim): boolean {
+    if (this.isBlank) return false;
+    const part = ({ start, end }: Span): string => text.slice(start, end);
+    return (
+      numbers.every((number) => this.hasNumber(toNumber(part(number)))) &&
+      quotes.every(({ start, end }) =>
+        partsOf(part({ start: start + 1, end: end - 1 })).every((words) => this.hasWords(words)),
+      )
+    );
   }
 
   hasNumber(number: string): boolean {
