@@ -35,11 +35,15 @@ export function demoCommand(): Command {
         ...describeReplay(result, process, out),
         '',
         `${seconds} s. A debate on a brief of your own, with models of your own:`,
-        '  dialectic run BRIEF.md -m PROVIDER/MODEL -m PROVIDER/MODEL -o FOLDER',
+        `  ${nameCommand()} run BRIEF.md -m PROVIDER/MODEL -m PROVIDER/MODEL -o FOLDER`,
       ]);
       requireCompleted(result);
     });
 }
+
+/** In a clone nothing is installed: npm runs the demonstration there, and the command as well. */
+const nameCommand = (): string =>
+  process.env['npm_lifecycle_event'] === 'demo' ? 'npm run dialectic --' : 'dialectic';
 
 /** Neither the user's store nor the configuration of the current folder takes part. */
 async function inTemporaryStore<T>(work: (dialectic: Dialectic) => Promise<T>): Promise<T> {
