@@ -72,6 +72,8 @@ describe('markers', () => {
     ['<a href="[S1,S2]">x</a> <!-- [S1,S2] -->', '<a href="[S1,S2]">x</a> <!-- [S1,S2] -->'],
     ['[text](https://a.org/[S1,S2])', '[text](https://a.org/[S1,S2])'],
     ['an unclosed ` before [S1,S2]', 'an unclosed ` before [S1][S2]'],
+    ['\\![a [S1,S2]](u)', '\\![a [S1][S2]](u)'],
+    ['![a [S1,S2]](u)', '![a [S1,S2]](u)'],
   ])('%s is read as %s', (written, plain) => {
     const text = `> - ${written}\n`;
     expect(normaliseMarkers(text)).toBe(`> - ${plain}\n`);

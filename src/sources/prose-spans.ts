@@ -114,7 +114,7 @@ const NAME = '[A-Za-z][A-Za-z0-9-]*';
 const TAG = new RegExp(String.raw`<(?:/${NAME}\s*|${NAME}(?:${ATTRIBUTE}){0,99}\s*/?)>`, 'y');
 const SIGNS = /[\\`<[\]]/g;
 /** What follows the text of a link: its address, with a title or without. */
-const LETTERS = String.raw`(?:\\.|[^\s()\\]){0,4000}`;
+const LETTERS = String.raw`(?:\\[^]|[^\s()\\]){0,4000}`;
 const ADDRESS = String.raw`<[^<>\n]*>|(?!<)${LETTERS}(?:\(${LETTERS}\)${LETTERS}){0,9}`;
 const TITLE = String.raw`\s+(?:"[^"]*"|'[^']*')`;
 const TARGET = new RegExp(String.raw`\]\([ \t\r\n]*(?:${ADDRESS})(?:${TITLE})?[ \t\r\n]*\)`, 'y');
@@ -126,7 +126,8 @@ function proseOf(text: string, { start, end }: Span): Omit<Prose, 'isHeading'> {
   let from = start;
   let at = start;
   let comments = true;
-  let open: number[] = [];
+  let open: { readonly at: number; readonly isImage: boolean }[] = [];
+  let escapedTo = start;
   const skipTo = (next: number): void => {
     if (at > from) parts.push({ start: from, end: at });
     at = next;
@@ -138,8 +139,10 @@ function proseOf(text: string, { start, end }: Span): Omit<Prose, 'isHeading'> {
     const sign = SIGNS.exec(block);
     if (sign === null) break;
     at = start + sign.index;
-    if (sign[0] === '\\') at += 2;
-    else if (sign[0] === '`') {
+    if (sign[0] === '\\') {
+      at += 2;
+      escapedTo = at;
+    } else if (sign[0] === '`') {
       const close = ticks.closeOf(at);
       if (close.isCode) skipTo(close.end);
       else at = close.end;
@@ -152,16 +155,18 @@ function proseOf(text: string, { start, end }: Span): Omit<Prose, 'isHeading'> {
       const close = matchAt(AUTOLINK, text, at) ?? matchAt(TAG, text, at);
       if (close !== undefined && close <= end) skipTo(close);
       else at++;
-    } else if (sign[0] === '[') open.push(at++);
-    else {
-      const from = open.pop();
-      const close = from === undefined ? undefined : matchAt(TARGET, text, at);
-      if (from === undefined || close === undefined || close > end) at++;
+    } else if (sign[0] === '[') {
+      const isImage = text[at - 1] === '!' && at > escapedTo;
+      open.push({ at: at++, isImage });
+    } else {
+      const opened = open.pop();
+      const close = opened && matchAt(TARGET, text, at);
+      if (opened === undefined || close === undefined || close > end) at++;
       else {
         skipTo(close);
-        if (text[from - 1] === '!') cutFrom(parts, from);
+        if (opened.isImage) cutFrom(parts, opened.at);
         // A link holds no other: brackets around it open none but an image's.
-        else open = open.filter((one) => text[one - 1] === '!');
+        else open = open.filter(({ isImage }) => isImage);
       }
     }
   }

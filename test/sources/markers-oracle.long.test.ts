@@ -9,6 +9,6 @@ test('markers of 100,000 documents are found where a whole parser shows them', (
 test.each([1, 2, 3])(
   'markers of 10,000 documents are found where remark shows them, %i',
   (seed) => {
-    compareWithParser(10_000, readWithRemark, seed);
+    compareWithParser(10_000, [readWithRemark], seed);
   },
 );

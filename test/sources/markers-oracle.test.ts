@@ -7,5 +7,5 @@ test('markers are found where a whole parser of Markdown shows them', () => {
 }, 60_000);
 
 test('markers are found where remark shows them', () => {
-  compareWithParser(500, readWithRemark, 1);
+  compareWithParser(500, [readWithRemark], 1);
 }, 60_000);
