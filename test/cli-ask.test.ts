@@ -42,6 +42,7 @@ test('a run that asks first rests with its questions and goes on with the answer
 
   const list = async () => JSON.parse((await dialectic('questions', '--json')).stdout) as Listed;
   const { questions, open } = await list();
+  expect((await dialectic('questions')).stdout).toMatch(/answer NUMBER ANSWER -s [0-9a-f]{8}\n$/);
   expect(open).toBe(questions.length);
   expect(open).toBeGreaterThan(1);
   expect(new Set(questions.map(({ question }) => question)).size).toBe(open);

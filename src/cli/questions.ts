@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { shortId } from '../session/name-document.ts';
 import { nameAskers, type Question } from '../session/questions.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { printResult } from './output.ts';
@@ -22,7 +23,9 @@ export function questionsCommand(): Command {
         printResult(options.json === true, { session: id, open, questions }, [
           `${open} of ${countNoun(questions.length, 'question is', 'questions are')} open.`,
           ...questions.flatMap(describe),
-          ...(open > 0 ? ['Answer one with: dialectic answer NUMBER ANSWER'] : []),
+          ...(open > 0
+            ? [`Answer one with: dialectic answer NUMBER ANSWER -s ${shortId(id)}`]
+            : []),
         ]);
       }),
     );

@@ -12,7 +12,7 @@ import { makeInert } from '../text/safe-markdown.ts';
 import { type CitationRecord, describeFault } from './citation-record.ts';
 import type { ExportedDocument } from './export.ts';
 import type { DocumentRow } from './export-rows.ts';
-import { nameOf } from './name-document.ts';
+import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 import { readUses, type SourceUse } from './source-info.ts';
 
@@ -133,7 +133,7 @@ export function addSources(
     if (above !== null && typeof text === 'string')
       files.set(path, linkMarkers(text, sources.find, `${above}${SOURCES_PAGE}`));
   }
-  files.set(SOURCES_PAGE, makeInert(writePage(book, documents)));
+  files.set(SOURCES_PAGE, makeInert(writePage(session, book, documents)));
   files.set(SOURCES_DATA, `${JSON.stringify(sources.all, null, 2)}\n`);
 }
 
@@ -146,7 +146,11 @@ function pageAbove({ id }: SessionView, path: string): string | null {
   return isBelow ? '../' : null;
 }
 
-function writePage(book: SourceBook, documents: readonly ExportedDocument[]): string {
+function writePage(
+  { id }: SessionView,
+  book: SourceBook,
+  documents: readonly ExportedDocument[],
+): string {
   const { sources, uses, checks } = book;
   const rows = sources.standing.map(({ id, title, author, publisher, year, url, degraded }) => {
     const by = [author, publisher, year].filter((part) => part !== undefined && part !== '');
@@ -160,10 +164,11 @@ function writePage(book: SourceBook, documents: readonly ExportedDocument[]): st
   const aliases = sources.all.flatMap(({ id, aliasOf }) =>
     aliasOf === undefined ? [] : [`- ${id} is the same as ${aliasOf}.`],
   );
+  const show = `\`dialectic sources show ID --session ${shortId(id)}\``;
   const lines = [
     '# Sources',
     '',
-    'The documents cite by these ids. `dialectic sources show ID` shows the text of one.',
+    `The documents cite by these ids. ${show} shows the text of one.`,
     '',
     `| id | title | by | address | cited in |${checks.size > 0 ? ' checked |' : ''}`,
     `|---|---|---|---|---|${checks.size > 0 ? '---|' : ''}`,

@@ -1,4 +1,5 @@
 import { safeInline } from '../text/markdown-text.ts';
+import { shortId } from './name-document.ts';
 import { nameAskers, type Question } from './questions.ts';
 import type { SessionView } from './read.ts';
 
@@ -6,10 +7,11 @@ const MOST_ASKERS = 3;
 
 /**
  * The readme's list of what people should answer: what the documents of the lane that it follows
- * leave open, as far as they are written for people.
+ * leave open, as far as they are written for people. The commands name the session: without it they
+ * would take the newest one, which is another by the time that somebody reads the page.
  */
 export function describeQuestions(
-  { lanes, chosenLaneId }: SessionView,
+  { id: sessionId, lanes, chosenLaneId }: SessionView,
   questions: readonly Question[],
 ): string[] {
   const open = questions.filter(({ answers }) => answers.length === 0);
@@ -19,9 +21,11 @@ export function describeQuestions(
     askedBy.some(({ lane, rendered }) => rendered && (chosen ?? lane) === lane),
   );
   const others = open.length - own.length;
-  const more =
-    others > 0 ? [`${others} more stand in other documents: \`dialectic questions\`.`, ''] : [];
-  const how = 'Answer one with `dialectic answer NUMBER ANSWER`; the next stage or pass reads it.';
+  const session = shortId(sessionId);
+  const list = `\`dialectic questions ${session}\``;
+  const more = others > 0 ? [`${others} more stand in other documents: ${list}.`, ''] : [];
+  const answer = `\`dialectic answer NUMBER ANSWER -s ${session}\``;
+  const how = `Answer one with ${answer}; the next stage or pass reads it.`;
   return ['## Open questions', '', how, '', ...own.map(describe), '', ...more];
 }
 

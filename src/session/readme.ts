@@ -10,6 +10,7 @@ import type { DocumentRow } from './export-rows.ts';
 import { type CitationReport, linkSources, unverifiedSection } from './export-sources.ts';
 import { type FolderParts, firstPage } from './first-page.ts';
 import { missingSection } from './missing-text.ts';
+import { shortId } from './name-document.ts';
 import type { Outcome } from './outcome.ts';
 import type { Question } from './questions.ts';
 import type { SessionLane, SessionView } from './read.ts';
@@ -61,7 +62,8 @@ function openQuestions(session: SessionView, { questions }: SessionMade): string
     askedBy.some(({ stage, key }) => stage === page?.stage && key === page.documentKey),
   );
   const rest = open.length - own.length;
-  const more = `${rest} more stand in the documents of the debate: \`dialectic questions\`.`;
+  const list = `\`dialectic questions ${shortId(session.id)}\``;
+  const more = `${rest} more stand in the documents of the debate: ${list}.`;
   return [...describeQuestions(session, own), ...(rest > 0 ? [more, ''] : [])];
 }
 

@@ -76,6 +76,20 @@ test('several documents that ask the same ask it once, and an answer closes it',
   expect(await readme()).toContain('Who opens the door?');
 });
 
+test('the pages name the session in every command, since another one may be the newest', async () => {
+  const sessionId = await start({});
+  await runUntil(database, { tenantId, sessionId }, 'completed', asking);
+  const { files } = await database.asTenant(tenantId, async (tx) =>
+    exportSession(tx, await readSession(tx, sessionId)),
+  );
+  const short = sessionId.slice(-8);
+  for (const path of ['project_readme.md', `session_${sessionId.slice(-12)}/contents.md`]) {
+    const named = [...files.get(path)!.matchAll(/`dialectic [^`]*`/g)].map(([command]) => command);
+    expect(named, path).toContain(`\`dialectic answer NUMBER ANSWER -s ${short}\``);
+    for (const command of named) expect(command, path).toContain(short);
+  }
+});
+
 test('a question is named by number, id or text; what nobody asks is refused', async () => {
   const sessionId = await start({});
   await runUntil(database, { tenantId, sessionId }, 'completed', asking);

@@ -89,6 +89,7 @@ describe('a document that cites its sources', () => {
     expect(page).toContain(
       '| S1 | Bread in numbers | Bakers, 2024 | <https://example.org/bread> | 2 places |',
     );
+    expect(page).toMatch(/`dialectic sources show ID --session [0-9a-f]{8}` shows the text of one/);
     expect(page).toMatch(/^- \[work\/checklist@1\]\(\.\.\/session_\S+\): summary$/m);
     expect(files.get('project_readme.md')).toContain(
       '- [Sources](general_resource/sources.md): 2 sources, 2 of them cited',
