@@ -266,6 +266,14 @@ const CASES: readonly [
     ['no document abcdef', '` lists the documents. `dialectic list` lists the sessions.'],
   ],
   ['an unknown session', () => NONE, ['watch', 'abcdef'], ['no session abcdef', 'dialectic list']],
+  [
+    'a budget below what is spent',
+    () => NONE,
+    ['resume', '--budget-tokens', '5'],
+    [
+      /has spent [\d,]+ tokens already, [^]*it caps the whole run, not the rest\. \(budget_too_small/,
+    ],
+  ],
   ['an empty brief', () => NONE, run('', ...OFFLINE), ['name a text file, or write the brief']],
   [
     'a folder as brief',

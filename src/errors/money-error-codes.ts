@@ -51,6 +51,13 @@ export const MONEY_ERROR_CODES = {
     'An amount of money or tokens lies above 1,000,000,000,000,000: a billion dollars.',
     'Give a smaller amount; `dialectic wallet grant unlimited` takes the limit away.',
   ),
+  budget_too_small: entry(
+    5,
+    409,
+    false,
+    'A budget of a run lies below what the run has spent already; its caps stay as they were.',
+    'Give --budget (or --budget-tokens) more than what is spent: it caps the whole run, not the rest.',
+  ),
   spending_unconfirmed: entry(
     2,
     402,

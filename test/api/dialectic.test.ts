@@ -144,6 +144,30 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     expect(await dialectic.wallet.balance()).toEqual(before);
   }, 60_000);
 
+  test('a budget below what is spent is refused, and nothing changes', async () => {
+    const { session } = await dialectic.start({ ...run, until: 'clarify' });
+    await work(session);
+    const { tokens: spent } = await dialectic.costs(session);
+    const before = [await dialectic.find(session), await dialectic.wallet.balance()];
+    const budget = { tokens: spent - 1 };
+    const refusal = {
+      code: 'budget_too_small',
+      message: expect.stringMatching(/^The run has spent [\d,]+ tokens already/),
+      details: { session, currency: 'token', spent, amount: spent - 1 },
+    };
+    const resumed = dialectic.resume(session, { budget });
+    await expect(resumed).rejects.toMatchObject(refusal);
+    const iterated = dialectic.iterate(session, { budget });
+    await expect(iterated).rejects.toMatchObject(refusal);
+    const set = dialectic.setBudget(session, budget);
+    await expect(set).rejects.toMatchObject(refusal);
+    expect([await dialectic.find(session), await dialectic.wallet.balance()]).toEqual(before);
+    await dialectic.resume(session, { budget: { tokens: spent } });
+    expect((await work(session)).at(-1)).toMatchObject({ result: { gates: ['budget'] } });
+    await dialectic.resume(session, { budget: { tokens: 10_000_000 } });
+    expect((await work(session)).at(-1)).toMatchObject({ result: { status: 'completed' } });
+  }, 60_000);
+
   test('a page is found by path, file, id, key or title, and by nothing else', async () => {
     const { id: session } = await dialectic.find();
     expect((await dialectic.page(session)).path).toBe('project_readme.md');
