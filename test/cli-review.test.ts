@@ -116,6 +116,30 @@ test('who stops at a review finds the run waiting, and without a terminal it end
   expect(waits.stdout).toMatch(/Go on with: dialectic approve /);
 }, 120_000);
 
+test('who watches a run to its gate is told the same as its own terminal', async () => {
+  const env = { DATABASE_URL: await emptyDatabase() };
+  const dialectic = (...words: string[]) => runDialectic(words, { env });
+  const errorOf = ({ stderr }: { stderr: string }) =>
+    JSON.parse(stderr.trim().split('\n').at(-1)!).error;
+  const memo = ['-p', 'decision-memo', '-m', 'offline/builder', '--approve', 'clarify'];
+  const waits = await dialectic('run', brief, ...memo, '--no-preflight', '--json');
+  expect(waits.code, waits.stderr).toBe(0);
+  const { session } = JSON.parse(waits.stdout) as { session: string };
+  const watched = await dialectic('watch', session);
+  expect(watched.code, watched.stderr).toBe(0);
+  expect(watched.stdout).toContain(`Go on with: dialectic approve ${session}`);
+  expect(await dialectic('watch', session, '--json')).toMatchObject({ code: 0 });
+
+  expect((await dialectic('cancel', session)).code).toBe(0);
+  const over = await dialectic('watch', session, '--json');
+  expect(over.code).toBe(7);
+  expect(errorOf(over)).toMatchObject({
+    code: 'run_incomplete',
+    message: expect.stringContaining(`was cancelled; what was written is kept.`),
+    action: 'Nothing goes on with a cancelled run: start a new one.',
+  });
+}, 120_000);
+
 test('a stage that is not there, or has none behind it, is refused before the run', async () => {
   const run = ['run', brief, '-p', 'decision-memo', '-m', 'offline/builder'];
   const wrong = await runDialectic([...run, '--approve', 'clarfy']);

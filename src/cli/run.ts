@@ -180,7 +180,7 @@ export function report(
   options: { json?: boolean; out?: string },
 ): void {
   printResult(options.json === true, result, describe(result));
-  if (!isAtRest(result)) requireCompleted(result);
+  requireAtRest(result);
   if (options.out === undefined || result.folderProblem === null) return;
   const details = { session: result.session, folder: result.folder };
   throw new DialecticError('folder_unusable', result.folderProblem, { details });
@@ -190,15 +190,18 @@ export function report(
 const isAtRest = ({ status, awaiting }: RunResult): boolean =>
   status === 'completed' || awaiting !== null;
 
+/** Throws for a run that neither ended nor waits where it was asked to: with the run's exit code. */
+export function requireAtRest(result: RunResult): void {
+  if (!isAtRest(result)) requireCompleted(result);
+}
+
 /** Throws for a run that rests before its end, with the command that goes on. */
 export function requireCompleted(result: RunResult): void {
   if (result.status === 'completed' || result.awaiting?.reason === 'until') return;
-  if (result.status === 'cancelled') {
-    const message = `The run ${result.session} was cancelled. What was written is kept.`;
-    throw new DialecticError('run_incomplete', message, { details: { session: result.session } });
-  }
+  if (result.status === 'cancelled') throw cancelled(result.session);
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
   const { hints, parameters } = adviseGates(result);
+  const command = `dialectic ${next} ${result.session}${parameters}`;
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
@@ -206,10 +209,16 @@ export function requireCompleted(result: RunResult): void {
       `The run is ${result.standing}.`,
       ...result.failures.slice(0, 3),
       ...(hints === '' ? [] : [hints]),
-      `Go on with: dialectic ${next} ${result.session}${parameters}`,
+      `Go on with: ${command}`,
     ].join(' '),
-    { details },
+    { action: `Read the message; \`${command}\` goes on with it.`, details },
   );
+}
+
+function cancelled(session: string): DialecticError {
+  const message = `The run ${session} was cancelled; what was written is kept. Look at it with: dialectic show ${session}`;
+  const action = 'Nothing goes on with a cancelled run: start a new one.';
+  return new DialecticError('run_incomplete', message, { action, details: { session } });
 }
 
 /** What a run went on without, one line for each lane of a stage that owes something. */

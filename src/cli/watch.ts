@@ -3,8 +3,9 @@ import type { SessionInfo } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { RunEvent } from '../api/follow-run.ts';
 import { locateStore } from '../db/open.ts';
+import { DialecticError } from '../errors/errors.ts';
 import { printResult, tell } from './output.ts';
-import { report, requireCompleted } from './run.ts';
+import { report, requireAtRest } from './run.ts';
 import { showRun } from './screen/show-run.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -46,9 +47,10 @@ async function watch(
   const result = await dialectic.updateFolder(id);
   // Read from the log to its end, and still not at rest: this process holds the store alone.
   if (result.status === 'running' && result.gates.length === 0) {
-    return tell(`No process works on this session now. Go on with: dialectic resume ${id}`);
+    const message = `No process works on this session now. Go on with: dialectic resume ${id}`;
+    throw new DialecticError('run_stopped', message, { details: { session: id } });
   }
-  if (options.json) requireCompleted(result);
+  if (options.json) requireAtRest(result);
   else report(result, {});
 }
 

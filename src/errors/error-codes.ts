@@ -346,7 +346,7 @@ export const ERROR_CODES = {
     409,
     true,
     'The run did not come as far as it was asked to: it failed, was cancelled or is paused.',
-    'Read the message; `dialectic resume` goes on with it, with more --budget where money is short.',
+    'Use the command in the message: `resume`, with more --budget where money is short, or `approve`.',
   ),
   ...JOB_ERROR_CODES,
   ...RECIPE_ERROR_CODES,

@@ -177,6 +177,11 @@ test('to watch what no process works on says so, and lets the store go', async (
   await dialectic.close();
   const { code, stderr } = await runDialectic(['watch', '--data', data]);
   expect(stderr).toContain(`No process works on this session now.`);
-  expect(stderr).toContain(`dialectic resume ${session}`);
-  expect(code).toBe(0);
+  expect(stderr).toMatch(new RegExp(`dialectic resume ${session} \\(run_stopped\\)\\n$`));
+  expect(code).toBe(7);
+  const asJson = await runDialectic(['watch', '--json', '--data', data]);
+  expect(asJson.code).toBe(7);
+  expect(JSON.parse(asJson.stderr.trim().split('\n').at(-1)!)).toMatchObject({
+    error: { code: 'run_stopped', details: { session } },
+  });
 });
