@@ -130,6 +130,13 @@ test('who watches a run to its gate is told the same as its own terminal', async
   expect(watched.stdout).toContain(`Go on with: dialectic approve ${session}`);
   expect(await dialectic('watch', session, '--json')).toMatchObject({ code: 0 });
 
+  const iterated = await dialectic('iterate', session, '--no-preflight', '--yes', '--json');
+  expect(iterated.code).toBe(5);
+  expect(errorOf(iterated)).toMatchObject({
+    code: 'conflict',
+    message: `The pass is not over, the session is waiting for you. Go on with: dialectic approve ${session}`,
+  });
+
   expect((await dialectic('cancel', session)).code).toBe(0);
   const over = await dialectic('watch', session, '--json');
   expect(over.code).toBe(7);
@@ -138,6 +145,14 @@ test('who watches a run to its gate is told the same as its own terminal', async
     message: expect.stringContaining(`was cancelled; what was written is kept.`),
     action: 'Nothing goes on with a cancelled run: start a new one.',
   });
+  for (const verb of ['resume', 'iterate']) {
+    const refused = await dialectic(verb, session, '--no-preflight', '--yes', '--json');
+    expect(errorOf(refused), verb).toMatchObject({
+      code: 'conflict',
+      message: `A cancelled session cannot go on. Session ${session}.`,
+      action: 'Start a new run; what was saved is kept and can be exported.',
+    });
+  }
 }, 120_000);
 
 test('a stage that is not there, or has none behind it, is refused before the run', async () => {

@@ -6,6 +6,7 @@ import { openStage, type PlanStart, prepareStage } from './open-stage.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
 import type { AtOnce } from './stages.ts';
+import { describeStanding } from './standing.ts';
 
 /**
  * After a stage: the next one of those that this pass has not `opened`, a person's review, or the end
@@ -108,9 +109,7 @@ export async function iterateSession(
 ): Promise<void> {
   await lockSession(tx, sessionId);
   const session = await readSession(tx, sessionId);
-  if (session.status !== 'completed' && session.awaiting !== 'until') {
-    throw new DialecticError('conflict', `The session is ${session.status}, not completed.`);
-  }
+  if (session.status !== 'completed' && session.awaiting !== 'until') refuseToIterate(session);
   await tx.query(
     `update sessions set iteration = iteration + 1, chosen_lane_id = null, chosen_by = null,
        vote = null, until_stage = coalesce($2, until_stage)
@@ -120,6 +119,22 @@ export async function iterateSession(
   const pass = { ...session, iteration: session.iteration + 1 };
   await openStage(tx, pass, firstStage(session.process).key);
 }
+
+function refuseToIterate(session: SessionView): never {
+  const { id, status, gates, awaiting } = session;
+  if (status === 'cancelled') throw cancelledSession();
+  const isRunning = status === 'running' && gates.length === 0;
+  const goOn = awaiting === 'review' ? 'approve' : 'resume';
+  const next = isRunning ? `Follow it with: dialectic watch` : `Go on with: dialectic ${goOn}`;
+  const standing = `The pass is not over, the session is ${describeStanding(session)}.`;
+  throw new DialecticError('conflict', `${standing} ${next} ${id}`);
+}
+
+/** The refusal of whatever would go on with a session that was cancelled. */
+export const cancelledSession = (): DialecticError =>
+  new DialecticError('conflict', 'A cancelled session cannot go on.', {
+    action: 'Start a new run; what was saved is kept and can be exported.',
+  });
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */
 export async function lockSession(tx: Transaction, sessionId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { settleNotices } from '../db/notices.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
-import { lastStage, lockSession, requireNext } from './advance.ts';
+import { cancelledSession, lastStage, lockSession, requireNext } from './advance.ts';
 import { openStage } from './open-stage.ts';
 import { readSession, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
@@ -36,9 +36,9 @@ export async function resumeRun(
 }
 
 function refuseToResume({ id, status, awaiting }: SessionView): void {
+  if (status === 'cancelled') throw cancelledSession();
   const reasons: Record<string, string> = {
     completed: `The session is completed. Make another pass with: dialectic iterate ${id}`,
-    cancelled: 'A cancelled session cannot go on.',
     draft: 'The session has not started.',
   };
   const reason =
