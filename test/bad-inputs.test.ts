@@ -263,8 +263,12 @@ const CASES: readonly [
     'an unknown session or document to show',
     () => NONE,
     ['show', 'abcdef'],
-    ['no document abcdef', '` lists the documents. `dialectic list` lists the sessions.'],
+    [
+      /^dialectic: There is no session abcdef, and no document abcdef in the newest session, [0-9a-f]{8}\.\n {2}`dialectic list` lists the sessions; -s ID names the session of a document\./,
+    ],
   ],
+  ['an id of nothing to open', () => NONE, ['open', 'deadbeef'], ['There is no session deadbeef']],
+  ['no document to show', () => NONE, ['show', 'nonsense'], ['no document nonsense. It has:']],
   ['an unknown session', () => NONE, ['watch', 'abcdef'], ['no session abcdef', 'dialectic list']],
   [
     'a budget below what is spent',

@@ -6,7 +6,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
-import { findShown } from './show.ts';
+import { findShown, readShown } from './show.ts';
 import { withDialectic } from './store.ts';
 import { chooseViewers, startViewer, type Viewer } from './viewer.ts';
 
@@ -26,8 +26,9 @@ export function openCommand(): Command {
     .option('--json', 'print the result as JSON')
     .action(async (wanted: string | undefined, options: Options) => {
       const found = await withDialectic(options.data, async (dialectic) => {
-        const { session, document } = await findShown(dialectic, wanted, options);
-        const { path } = await dialectic.page(session.id, document);
+        const shown = await findShown(dialectic, wanted, options);
+        const { session } = shown;
+        const { path } = await readShown(dialectic, shown);
         return { session: session.id, path: await findFile(dialectic, session, path) };
       });
       // After the store is closed: the person may look for an hour.

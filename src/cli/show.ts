@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
-import { toDialecticError } from '../errors/errors.ts';
+import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
 import { describeVote } from '../session/choice-text.ts';
+import type { Page } from '../session/find-page.ts';
 import { shortId } from '../session/name-document.ts';
 import type { RunResult } from '../session/summary.ts';
 import { describeContexts } from './context-text.ts';
@@ -42,9 +43,10 @@ export function showCommand(): Command {
     .action((wanted: string | undefined, options: Options) =>
       withDialectic(options.data, async (dialectic) => {
         if (options.context !== undefined) return showContext(dialectic, wanted, options);
-        const { session, document } = await findShown(dialectic, wanted, options);
+        const shown = await findShown(dialectic, wanted, options);
+        const { session, document } = shown;
         if (document === undefined) return showSession(dialectic, session, options);
-        const page = await dialectic.page(session.id, document);
+        const page = await readShown(dialectic, shown);
         printResult(options.json === true, { session: session.id, ...page }, [page.text.trimEnd()]);
       }),
     );
@@ -61,12 +63,22 @@ async function showContext(
   printResult(json, { session: session.id, jobs: plans }, describeContexts(plans));
 }
 
+type Shown = {
+  readonly session: SessionInfo;
+  readonly document?: string;
+  /** Whether the word could be the end of an id, of a session as well, though none has it. */
+  readonly isId?: boolean;
+};
+
+/** Long enough that hardly a word is meant. */
+const ID_FORM = /^[0-9a-f-]{6,36}$/i;
+
 /** What a person means: a session, or else a document of the one that -s names or of the newest. */
 export async function findShown(
   dialectic: Dialectic,
   wanted: string | undefined,
   { session: named }: Options,
-): Promise<{ readonly session: SessionInfo; readonly document?: string }> {
+): Promise<Shown> {
   if (wanted === undefined || named !== undefined) {
     const session = await findSession(dialectic, named);
     return wanted === undefined ? { session } : { session, document: wanted };
@@ -75,7 +87,24 @@ export async function findShown(
     return { session: await dialectic.find(wanted) };
   } catch (thrown) {
     if (toDialecticError(thrown).code !== 'not_found') throw thrown;
-    return { session: await findSession(dialectic, undefined), document: wanted };
+    const isId = ID_FORM.test(wanted);
+    return { session: await findSession(dialectic, undefined), document: wanted, isId };
+  }
+}
+
+/** The page that is meant, the first one where none is named. */
+export async function readShown(
+  dialectic: Dialectic,
+  { session, document, isId = false }: Shown,
+): Promise<Page> {
+  try {
+    return await dialectic.page(session.id, document);
+  } catch (cause) {
+    if (!isId || toDialecticError(cause).code !== 'not_found') throw cause;
+    // The documents of a session that nobody named would only lead astray.
+    const message = `There is no session ${document}, and no document ${document} in the newest session, ${shortId(session.id)}.`;
+    const action = '`dialectic list` lists the sessions; -s ID names the session of a document.';
+    throw new DialecticError('not_found', message, { cause, action });
   }
 }
 
