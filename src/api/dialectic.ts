@@ -12,7 +12,7 @@ import { findPage, type Page } from '../session/find-page.ts';
 import { listSessions, pickSession } from '../session/list-sessions.ts';
 import { type ProjectInfo, readProject, setArchived } from '../session/project-info.ts';
 import { answerQuestion, type Question, readQuestions } from '../session/questions.ts';
-import { readSession, type SessionView } from '../session/read.ts';
+import { readSession, requireSessionId, type SessionView } from '../session/read.ts';
 import { type ReadDocument, readDocument } from '../session/read-document.ts';
 import { cancelRun, pauseRun } from '../session/stop.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -228,6 +228,7 @@ export class LocalDialectic {
 
   /** What a session cost, call by call, from the ledger. */
   async costs(session: string): Promise<CostReport> {
+    requireSessionId(session);
     const report = await this.#read(async (tx) => {
       await settleLeftHolds(tx);
       return reportCosts(tx, session);
@@ -237,6 +238,7 @@ export class LocalDialectic {
 
   /** Jobs that wait for a date, with the fault that they wait for. */
   async waits(session: string): Promise<readonly Wait[]> {
+    requireSessionId(session);
     return toPlain(await this.#read((tx) => readWaits(tx, session)));
   }
 

@@ -6,6 +6,10 @@ const MOST_IDS = 256;
 const ID_BYTES = 16;
 let chance = Buffer.alloc(0);
 
+/** Whether a text has the form of an id: the database refuses to compare another one with ids. */
+export const isId = (text: string): boolean =>
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
 /** A new UUID version 7 (RFC 9562): sorts by creation time, so indexes stay dense. */
 export function newId(): string {
   if (chance.length === 0) chance = randomBytes(MOST_IDS * ID_BYTES);

@@ -3,7 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { firstStage } from '../recipe/edges.ts';
 import { converge } from './converge.ts';
 import { openStage, type PlanStart, prepareStage } from './open-stage.ts';
-import { readSession, type SessionView } from './read.ts';
+import { readSession, requireSessionId, type SessionView } from './read.ts';
 import { findOwedStage, reopenStage } from './reopen-stage.ts';
 import type { AtOnce } from './stages.ts';
 import { describeStanding } from './standing.ts';
@@ -138,6 +138,7 @@ export const cancelledSession = (): DialecticError =>
 
 /** Serialises decisions about a session: approve, iterate, pause, cancel, resume. */
 export async function lockSession(tx: Transaction, sessionId: string): Promise<void> {
+  requireSessionId(sessionId);
   // Workers that insert jobs hold key share locks on the row, which `for update` would wait for.
   await tx.query('select 1 from sessions where id = $1 for no key update', [sessionId]);
 }

@@ -5,7 +5,7 @@ import { newId } from '../platform/ids.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { findDocument } from './name-document.ts';
-import { readSession, type SessionView } from './read.ts';
+import { readSession, requireSessionId, type SessionView } from './read.ts';
 
 export type NewFeedback = {
   readonly stageKey: string;
@@ -60,6 +60,7 @@ export async function addFeedback(
 
 /** A stage that opens takes up what was given before: giving and opening must not overlap. */
 export async function readLocked(tx: Transaction, id: string): Promise<SessionView> {
+  requireSessionId(id);
   await tx.query('select 1 from sessions where id = $1 for no key update', [id]);
   return readSession(tx, id);
 }

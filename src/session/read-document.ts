@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { isId } from '../platform/ids.ts';
 import { adviseDocuments, nameOf } from './name-document.ts';
 import type { SessionView } from './read.ts';
 
@@ -26,7 +27,16 @@ export async function readDocument(
   session: SessionView,
   id: string,
 ): Promise<ReadDocument> {
-  const [row] = await tx.query<Omit<ReadDocument, 'name'>>(
+  const [row] = isId(id) ? await readRow(tx, session, id) : [];
+  if (!row) {
+    const action = adviseDocuments(session.id);
+    throw new DialecticError('not_found', `The session has no document ${id}.`, { action });
+  }
+  return { ...row, name: nameOf(row) };
+}
+
+const readRow = (tx: Transaction, session: SessionView, id: string) =>
+  tx.query<Omit<ReadDocument, 'name'>>(
     `select d.id, d.stage_key as stage, d.document_key as key, l.ordinal as lane, l.model,
        d.iteration, d.version, b.body as markdown, d.content
      from documents d join lanes l on l.tenant_id = d.tenant_id and l.id = d.lane_id
@@ -34,9 +44,3 @@ export async function readDocument(
      where d.tenant_id = $1 and d.session_id = $2 and d.id = $3`,
     [tx.tenantId, session.id, id],
   );
-  if (!row) {
-    const action = adviseDocuments(session.id);
-    throw new DialecticError('not_found', `The session has no document ${id}.`, { action });
-  }
-  return { ...row, name: nameOf(row) };
-}

@@ -1,5 +1,6 @@
 import type { TenantQueries } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { isId } from '../platform/ids.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
@@ -62,7 +63,16 @@ type SessionRow = {
   folder: string | null;
 };
 
+const unknownSession = (id: string): DialecticError =>
+  new DialecticError('not_found', `There is no session ${id}.`);
+
+/** Refuses what no session can have as its id, before the database refuses it as a value. */
+export function requireSessionId(id: string): void {
+  if (!isId(id)) throw unknownSession(id);
+}
+
 export async function readSession(tx: TenantQueries, id: string): Promise<SessionView> {
+  requireSessionId(id);
   const found = tx.query<SessionRow>(
     `select s.status, s.awaiting, s.overlay, s.gates, s.shortages, s.project_id, s.iteration,
        s.review_stages, s.allow_degraded, s.until_stage, s.writer_lane_id, s.chosen_lane_id,
@@ -79,7 +89,7 @@ export async function readSession(tx: TenantQueries, id: string): Promise<Sessio
     'read-lanes',
   );
   const [[row], lanes] = await Promise.all([found, members]);
-  if (!row) throw new DialecticError('not_found', `There is no session ${id}.`);
+  if (!row) throw unknownSession(id);
   return {
     id,
     status: row.status,

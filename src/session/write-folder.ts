@@ -10,7 +10,7 @@ import { BrokenOff, type Slices } from '../platform/clock.ts';
 import { lookAt } from '../platform/safe-writes.ts';
 import { exportTree } from './export.ts';
 import { exportCopies } from './export-copies.ts';
-import { readSession } from './read.ts';
+import { readSession, requireSessionId } from './read.ts';
 import { type RunResult, summarise } from './summary.ts';
 
 /** What a session has made so far, ready to be written. */
@@ -170,6 +170,7 @@ async function exportAlone(
 }
 
 async function countWorkersOf(database: Database, sessionId: string): Promise<number> {
+  requireSessionId(sessionId);
   return (await countWorkers(database, [sessionId])).get(sessionId) ?? 0;
 }
 

@@ -234,5 +234,41 @@ describe.each(Object.entries(transports))('the API %s', (_name, open) => {
     const { id } = await dialectic.find();
     await expect(dialectic.approve(id)).rejects.toEqual(refused('conflict'));
     await expect(dialectic.document(id, id)).rejects.toEqual(refused('not_found'));
+    await expect(dialectic.document(id, 'deadbeef')).rejects.toEqual(refused('not_found'));
+  });
+
+  test.each(['deadbeef', '01a1e1cb-8395-747d-b97c-8e1b5b9ab8cb'])(
+    'a session that is not there, %s, is not found, whatever is asked of it',
+    async (id) => {
+      const asked = {
+        session: () => dialectic.session(id),
+        result: () => dialectic.result(id),
+        page: () => dialectic.page(id),
+        questions: () => dialectic.questions(id),
+        answer: () => dialectic.answer(id, { question: '1', text: 'Yes.' }),
+        feedback: () => dialectic.feedback(id, { stage: 'clarify', text: 'Shorter.' }),
+        choose: () => dialectic.choose(id, 1),
+        setBudget: () => dialectic.setBudget(id, { tokens: 5 }),
+        updateFolder: () => dialectic.updateFolder(id),
+        pause: () => dialectic.pause(id),
+        cancel: () => dialectic.cancel(id),
+        resume: () => dialectic.resume(id),
+        approve: () => dialectic.approve(id),
+        iterate: () => dialectic.iterate(id),
+        watch: () => gather(dialectic.watch(id)),
+        work: () => work(id),
+      };
+      for (const [name, ask] of Object.entries(asked)) {
+        await expect(ask(), name).rejects.toMatchObject({
+          code: 'not_found',
+          message: `There is no session ${id}.`,
+        });
+      }
+    },
+  );
+
+  test('what a session cost and waits for is asked by its whole id', async () => {
+    await expect(dialectic.costs('deadbeef')).rejects.toEqual(refused('not_found'));
+    await expect(dialectic.waits('deadbeef')).rejects.toEqual(refused('not_found'));
   });
 });
