@@ -59,8 +59,11 @@ test('a run that asks first rests with its questions and goes on with the answer
     expect(prompt).toContain(ANSWER);
     expect(prompt).toContain('where there is none, your assumption stands and is marked');
   }
-  // What nobody answered stands before its participant with what is assumed.
-  const [, second] = questions;
+  // What nobody answered stands before its participant, and on the first page, with what is assumed.
+  const [first, second] = questions;
+  const page = await readFile(join(out, 'project_readme.md'), 'utf8');
+  expect(page).toContain(`Assumed until then: ${second!.assumption}`);
+  expect(page).not.toContain(first!.question);
   expect(prompts.some((prompt) => prompt.includes(second!.assumption))).toBe(true);
 }, 180_000);
 

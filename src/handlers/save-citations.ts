@@ -44,8 +44,9 @@ export async function saveCitations(
   const { session, planned } = loaded;
   const record = toRecord(loaded, audit);
   if (audit === null || record === null) return;
-  const { stage, documentKey, laneId } = planned;
-  const document = { stage, key: documentKey, lane: laneOf(session, laneId).ordinal };
+  const { stage, documentKey, laneId, iteration } = planned;
+  const { ordinal: lane } = laneOf(session, laneId);
+  const document = { stage, key: documentKey, lane, iteration };
   await Promise.all([
     ...(audit.uses.length > 0 ? [saveUses(tx, session.projectId, documentId, audit.uses)] : []),
     ...(record.faults.length > 0 ? [addNotice(tx, faultNotice(session.id, document, record))] : []),

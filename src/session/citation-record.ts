@@ -96,16 +96,22 @@ export function warnOfFaults(record: CitationRecord | null): string {
 /** Tells the user that a document is kept although its citations are wrong. */
 export function faultNotice(
   sessionId: string,
-  document: { readonly stage: string; readonly key: string; readonly lane: number },
+  document: {
+    readonly stage: string;
+    readonly key: string;
+    readonly lane: number;
+    readonly iteration: number;
+  },
   { faults }: CitationRecord,
 ): NewNotice {
   const [first] = faults;
+  const pass = document.iteration > 1 ? ` of pass ${document.iteration}` : '';
   return {
     severity: 'warning',
     code: 'citations_unverified',
     topic: `session/${sessionId}`,
     message:
-      `${nameOf(document)} is kept with ${countNoun(faults.length, 'fault')} of citation` +
+      `${nameOf(document)}${pass} is kept with ${countNoun(faults.length, 'fault')} of citation` +
       `${first ? `, such as ${describeFault(first)}` : ''}.`,
     details: { ...document, faults },
   };
