@@ -5,9 +5,9 @@ import type { Job } from '../jobs/types.ts';
 import { parseModelId } from '../models/model-id.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { TokenUsage } from '../models/types.ts';
-import { cleanJson } from '../text/clean-text.ts';
 import { type HoldResult, holdFunds, postCall, voidHold, type WorstCase } from '../wallet/holds.ts';
 import { requireLease } from './begin-call.ts';
+import { faultOf } from './end-call.ts';
 
 /** The purpose under which the ledger knows the cost of embedding. */
 const EMBEDDING = 'embedding';
@@ -90,8 +90,7 @@ export async function failEmbedding(
   { callId }: EmbeddingCall,
   error: DialecticError,
 ): Promise<void> {
-  const { code, message } = error;
-  await database.asTenant(job.tenantId, (tx) => drop(tx, callId, { code, message }));
+  await database.asTenant(job.tenantId, (tx) => drop(tx, callId, faultOf(error)));
 }
 
 /** Settles batches of this job whose process died before their vectors were stored. */
@@ -109,16 +108,12 @@ export async function dropAbandonedEmbeddings(database: Database, job: Job): Pro
 }
 
 /** Lock order: account, then model call. */
-async function drop(
-  tx: Transaction,
-  callId: string,
-  error: { readonly code: string; readonly message: string },
-): Promise<void> {
+async function drop(tx: Transaction, callId: string, fault: object): Promise<void> {
   await voidHold(tx, { callId, purpose: EMBEDDING });
   await tx.query(
     `update model_calls set status = 'failed', error = $2, finished_at = app_now()
      where id = $1 and status = 'sent'`,
-    [callId, cleanJson(error)],
+    [callId, fault],
   );
 }
 

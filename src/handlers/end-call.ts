@@ -113,6 +113,11 @@ type FailedCall = Pick<AnsweredCall, 'callId' | 'model' | 'price'> & {
   readonly error: DialecticError;
 };
 
+/** A call's fault as its row keeps it: where the request never left, the call is not counted. */
+export function faultOf({ code, message, details }: DialecticError): object {
+  return cleanJson({ code, message, ...(details['sent'] === false && { sent: false }) });
+}
+
 /**
  * Notes that a call failed, unless its job has another owner by now, who settles it: a process that
  * was taken for dead may still speak up. The usage in the error's details is paid.
@@ -136,7 +141,7 @@ export async function failCall(database: Database, job: Job, failed: FailedCall)
        returning c.id`,
       [
         callId,
-        cleanJson({ code: error.code, message: error.message }),
+        faultOf(error),
         job.leaseToken,
         usage?.inputTokens ?? null,
         usage?.outputTokens ?? null,

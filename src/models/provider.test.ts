@@ -218,7 +218,10 @@ describe('a call', () => {
 
   test('a signal that is aborted already sends nothing', async () => {
     const { generate, requests } = await setUp(answer);
-    expect(await codeOf(generate({ signal: AbortSignal.abort() }))).toBe('provider_call_aborted');
+    await expect(generate({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'provider_call_aborted',
+      details: { sent: false },
+    });
     expect(requests()).toBe(0);
   });
 

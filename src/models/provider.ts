@@ -1,4 +1,4 @@
-import { DialecticError } from '../errors/errors.ts';
+import { DialecticError, withDetails } from '../errors/errors.ts';
 import { sendHttp } from '../platform/http.ts';
 import { abortedError, callModel, type Outside } from './call-model.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
@@ -54,13 +54,16 @@ export function createModelProvider(
     call: () => Promise<T>,
   ): Promise<T> {
     const { breaker, limit } = lineOf(id.provider, provider);
+    let isSent = false;
     try {
       return await limit.run(async () => {
         breaker.enter();
+        isSent = true;
         return await report(breaker, call);
       }, signal);
     } catch (error) {
       if (!signal?.aborted) throw error;
+      if (!isSent) throw withDetails(abortedError(id), { sent: false });
       throw isAborted(error) ? error : abortedError(id);
     }
   }

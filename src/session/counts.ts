@@ -3,7 +3,10 @@ import { countNoun } from '../text/count-noun.ts';
 
 /** How much a session has made, counted alike by the screen, lists, the first page and `--json`. */
 export type Counts = {
-  /** Requests to models that have ended: answered, failed or cut off; all passes, tries and parts. */
+  /**
+   * Requests to models that left and have ended: answered, failed or cut off; all passes, tries and
+   * parts.
+   */
   readonly calls: number;
   /** Documents that people can read, each in its current version: no ballots, no notes of a step. */
   readonly documents: number;
@@ -12,7 +15,7 @@ export type Counts = {
 /** Two columns, `calls` and `documents`, of a session whose row is `s`. */
 export const COUNTS = `
   (select count(*) from model_calls c where c.tenant_id = s.tenant_id and c.session_id = s.id
-    and c.status <> 'sent') as calls,
+    and c.status <> 'sent' and was_sent(c.error)) as calls,
   (select count(*) from documents d where d.tenant_id = s.tenant_id and d.session_id = s.id
     and d.kind = 'document' and d.markdown_hash is not null and not d.superseded) as documents`;
 

@@ -39,7 +39,9 @@ export type CostReport = ReturnType<typeof summariseCosts> & {
   readonly entries: readonly (LedgerEntry & { readonly usd: number | null })[];
 };
 
-/** Explains what a session cost, from the ledger, line by line. */
+/**
+ * Explains what a session cost, from the ledger, line by line. Requests that never left are no calls.
+ */
 export async function reportCosts(tx: Transaction, sessionId: string): Promise<CostReport> {
   const calls = await readCalls(tx, sessionId);
   const entries = await readSessionEntries(tx, sessionId);
@@ -128,7 +130,8 @@ function readCalls(tx: Transaction, sessionId: string) {
        from postings q join entries s on s.tenant_id = q.tenant_id and s.posting_id = q.id
        join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
        where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
-     where c.session_id = $1 and c.status <> 'sent' order by c.started_at, c.id`,
+     where c.session_id = $1 and c.status <> 'sent' and was_sent(c.error)
+     order by c.started_at, c.id`,
     [sessionId],
   );
 }

@@ -2865,7 +2865,7 @@ begin
       'costMicros', n.cost_micros)
   from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
   cross join lateral describe_jobs(n.tenant_id, n.job_id) as j (about)
-  where o.status = 'sent' and n.status <> 'sent'
+  where o.status = 'sent' and n.status <> 'sent' and was_sent(n.error)
   order by n.id;
   return null;
 end
@@ -3222,6 +3222,11 @@ begin
   where p.tenant_id = of_tenant and p.id = of_parent;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.was_sent(error jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((error IS NULL) OR ((COALESCE((error ->> 'sent'::text), 'true'::text) = 'true'::text) AND (COALESCE((error ->> 'code'::text), ''::text) <> 'provider_circuit_open'::text)))
 CREATE OR REPLACE FUNCTION public.weigh_call(of_tenant uuid, of_session uuid, usd accounts, tok accounts, worst_usd bigint, worst_tokens bigint, automatic boolean, OUT outcome text, OUT usd_left bigint, OUT tokens_left bigint, OUT short_scope text, OUT short_currency text)
  RETURNS record
  LANGUAGE sql

@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { DialecticError } from '../../src/errors/errors.ts';
 import { removeGate } from '../../src/jobs/sessions.ts';
+import { createModelProvider } from '../../src/models/provider.ts';
+import type { ModelProvider } from '../../src/models/types.ts';
+import { readCounts } from '../../src/session/counts.ts';
+import { listSessions } from '../../src/session/list-sessions.ts';
 import { readSession } from '../../src/session/read.ts';
 import {
   approveSpending,
@@ -9,6 +14,7 @@ import {
   setBudget,
 } from '../../src/wallet/ledger.ts';
 import { reportCosts } from '../../src/wallet/report.ts';
+import { rebuild } from '../simulation/compare-log.ts';
 import { afterTheFile, describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { type ServerPlan, startModelServer } from './model-server.ts';
 import { configFor, startDebate, work } from './sessions.ts';
@@ -42,6 +48,10 @@ describeOnBoth('a run with a limit', (kind) => {
       inTenant,
       configWithoutPrice: configFor(server.url, mostOutput, null),
       run: () => work(database, place, configFor(server.url, mostOutput)),
+      runWith: (change: (provider: ModelProvider) => ModelProvider) => {
+        const config = configFor(server.url, mostOutput);
+        return work(database, place, config, change(createModelProvider(config)));
+      },
       open: () => inTenant((tx) => removeGate(tx, sessionId)),
       shortages: async () => (await inTenant((tx) => readSession(tx, sessionId))).shortages,
       report: () => inTenant((tx) => reportCosts(tx, sessionId)),
@@ -157,6 +167,45 @@ describeOnBoth('a run with a limit', (kind) => {
       { estimated: false, usage: { estimated: false }, price: { rates: { input: 3 } } },
     ]);
     expect(retries.unanswered).toBe(0);
+  });
+
+  test('counts no call whose request never left, also in rows that do not say so', async () => {
+    const run = await setUp({ isSilent: (what, turn) => what === 'draft/draft_0' && turn === 0 });
+    const { tenantId, sessionId } = run;
+    let refusals = 4;
+    const details = { sent: false, retryAfterMs: 1 };
+    const refusing = (provider: ModelProvider): ModelProvider => ({
+      ...provider,
+      generate: async (request, options) => {
+        if (refusals-- > 0) throw new DialecticError('provider_circuit_open', 'Open.', { details });
+        return provider.generate(request, options);
+      },
+    });
+    expect(await run.runWith(refusing)).toBe('completed');
+    // The call that was sent and brought nothing is one; the refusals of the circuit breaker are none.
+    const sent = run.billed.length;
+    expect(sent).toBe(CALLS + 1);
+    const rows = await run.inTenant((tx) =>
+      tx.query('select error from model_calls where session_id = $1', [sessionId]),
+    );
+    expect(rows.length).toBe(sent + 4);
+    const counts = async () => {
+      const report = await run.report();
+      const { calls } = await run.inTenant((tx) => readCounts(tx, sessionId));
+      const [listed] = await listSessions(database, tenantId);
+      const { unanswered } = report.retries;
+      return { report: report.calls.length, calls, listed: listed?.calls, unanswered };
+    };
+    const all = { report: sent, calls: sent, listed: sent, unanswered: 0 };
+    expect(await counts()).toEqual(all);
+    const told = async () => {
+      const state = await rebuild(database, tenantId, sessionId);
+      return [...state.calls.values()].reduce((sum, one) => sum + one, 0);
+    };
+    // Transactions of other tests on the same server delay readers of the log.
+    await expect.poll(told, { interval: 20 }).toBe(sent);
+    await run.inTenant((tx) => tx.query("update model_calls set error = error - 'sent'"));
+    expect(await counts()).toEqual(all);
   });
 
   onServer('asks a person before an unplanned call takes much of the wallet', async () => {

@@ -3,6 +3,7 @@ import type { Transaction } from '../../src/db/transaction.ts';
 import { createHandlers } from '../../src/handlers/create-handlers.ts';
 import { type ModelsConfig, readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
+import type { ModelProvider } from '../../src/models/types.ts';
 import { startRun } from '../../src/session/start.ts';
 import { untilRested, withWorker } from '../engine.ts';
 import { processOf, stage, step } from '../recipes/build.ts';
@@ -57,8 +58,9 @@ export async function work(
   database: Database,
   place: { tenantId: string; sessionId: string },
   config: ModelsConfig,
+  provider: ModelProvider = createModelProvider(config),
 ): Promise<string> {
-  const handlers = createHandlers({ database, config, provider: createModelProvider(config) });
+  const handlers = createHandlers({ database, config, provider });
   const { status, gates } = await withWorker(
     database,
     handlers,

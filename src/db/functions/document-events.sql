@@ -18,7 +18,15 @@ create or replace trigger contributions_creation_events after insert on contribu
   referencing new table as new_rows
   for each statement execute function tell_contributions();
 
--- What a call took, with its end: `cut` where its process died and what had arrived was kept.
+-- Whether the request of a call has left, by the fault that its row names. Rows of a build that did not
+-- note it tell it by their code: a circuit breaker that is open lets nothing through.
+create or replace function was_sent(error jsonb) returns boolean
+  language sql immutable parallel safe
+  return error is null or (coalesce(error->>'sent', 'true') = 'true'
+    and coalesce(error->>'code', '') <> 'provider_circuit_open');
+
+-- What a call took, with its end: `cut` where its process died and what had arrived was kept. One whose
+-- request never left is not told: it was no call.
 create or replace function tell_call_ends() returns trigger language plpgsql
   set enable_seqscan = off as $$
 begin
@@ -30,7 +38,7 @@ begin
       'costMicros', n.cost_micros)
   from new_rows n join old_rows o on o.tenant_id = n.tenant_id and o.id = n.id
   cross join lateral describe_jobs(n.tenant_id, n.job_id) as j (about)
-  where o.status = 'sent' and n.status <> 'sent'
+  where o.status = 'sent' and n.status <> 'sent' and was_sent(n.error)
   order by n.id;
   return null;
 end
