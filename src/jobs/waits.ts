@@ -1,7 +1,10 @@
 import type { Transaction } from '../db/transaction.ts';
 import type { JobError } from './types.ts';
 
-/** Jobs of a session that rest until a date, with the fault that they rest for, if any. */
+/**
+ * Jobs of a session that rest until a date, with the fault that they rest for, if any: that of the first
+ * of them, where their faults differ in no more than details.
+ */
 export type Wait = {
   readonly jobs: number;
   /** When the first of them may run. */
@@ -15,8 +18,9 @@ const WAITING = `session_id = $1 and run_after > app_now()
 /** What a session waits for, the earliest first. Jobs from a clock that was ahead have no fault. */
 export const readWaits = (tx: Transaction, sessionId: string): Promise<Wait[]> =>
   tx.query<Wait>(
-    `select count(*)::int as jobs, min(run_after) as until, error from jobs
-     where ${WAITING} group by error order by until`,
+    `select count(*)::int as jobs, min(run_after) as until,
+       (array_agg(error order by run_after, id))[1] as error
+     from jobs where ${WAITING} group by error->>'code', error->>'message' order by until`,
     [sessionId],
   );
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DialecticError } from '../errors/errors.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createCircuitBreaker, describeOutage } from './circuit-breaker.ts';
 
 function setUp() {
   const time = { ms: 0 };
@@ -29,6 +29,17 @@ describe('createCircuitBreaker', () => {
     expect(waits()).toBeUndefined();
     breaker.fail();
     expect(waits()).toBe(100);
+  });
+
+  test('says the same to all that it refuses, however often and for how long', () => {
+    const { time, breaker, failTimes } = setUp();
+    failTimes(3);
+    for (const ms of [0, 7, 42]) {
+      time.ms = ms;
+      expect(() => breaker.enter()).toThrow(describeOutage('p'));
+      breaker.fail();
+    }
+    expect(describeOutage('p')).not.toMatch(/\d/);
   });
 
   test('lets one trial through after the wait, and closes when it succeeds', () => {

@@ -1,5 +1,4 @@
 import { DialecticError } from '../errors/errors.ts';
-import { countNoun } from '../text/count-noun.ts';
 
 /** Keeps requests away from a provider that fails, and lets one try through after a while. */
 export type CircuitBreaker = {
@@ -21,6 +20,10 @@ type BreakerLimits = {
 
 const DEFAULT_LIMITS: BreakerLimits = { failures: 5, coolMs: 5_000, maxCoolMs: 60_000 };
 
+/** Says nothing of counts and times, so that all who wait for a provider wait for the same reason. */
+export const describeOutage = (provider: string): string =>
+  `${provider} keeps failing; nothing is sent to it but a trial from time to time.`;
+
 /** Opens after so many failures in a row; each failed trial doubles the wait. */
 export function createCircuitBreaker(
   provider: string,
@@ -38,11 +41,9 @@ export function createCircuitBreaker(
       const left = openUntil - nowMs();
       if (left > 0 || trial) {
         const retryAfterMs = Math.ceil(Math.max(left, limits.coolMs / 5));
-        throw new DialecticError(
-          'provider_circuit_open',
-          `${provider} failed ${countNoun(failures, 'time')} in a row; the next try is in ${retryAfterMs} ms.`,
-          { details: { provider, retryAfterMs, sent: false } },
-        );
+        throw new DialecticError('provider_circuit_open', describeOutage(provider), {
+          details: { provider, retryAfterMs, sent: false },
+        });
       }
       trial = true;
     },
