@@ -102,6 +102,22 @@ test('a window with room shows stages, steps, calls, retries and sums', () => {
   ]);
 });
 
+test('jobs that wait for the same reason share a line; while most wait, no time left is told', () => {
+  const [retry] = view.retries;
+  const error = { code: 'provider_circuit_open', message: 'lab keeps failing.' };
+  const waiting = ['2026-11-15T20:01:00.250Z', '2026-11-15T20:00:59.745Z'].map((nextTryAt) => {
+    return { ...retry!, error, attempt: 0, nextTryAt };
+  });
+  const first = new Date('2026-11-15T20:00:59Z').toLocaleTimeString('en-GB');
+  const shown = { ...view, calls: [], retries: [...waiting, ...view.retries] };
+  expect(draw(100, 24, shown).slice(8)).toEqual([
+    `↻ 2 jobs wait: next try at ${first}, in 1 min 0 s. ` +
+      'lab keeps failing. (provider_circuit_open)',
+    RETRY,
+    '6 of about 40 calls · 0 in flight, 4 queued · 120,345 tokens · $0.0312 of $1.00 · 48 s',
+  ]);
+});
+
 test('in 50 columns names give way to figures, and in 12 rows stages share lines', () => {
   const lines = draw(50, 12);
   expect(lines.slice(0, 4)).toEqual([

@@ -19,7 +19,7 @@ const signOf = (mark: Mark): Part => styled(SIGNS[mark].style, SIGNS[mark].sign)
  */
 export function drawRun(view: RunView, facts: RunFacts, room: Room): Line[] {
   const sums = flow(summarise(view, facts), room);
-  const retries = view.retries.map((retry) => drawRetry(retry, facts.now));
+  const retries = drawRetries(view.retries, facts.now);
   const calls = drawCalls(view.calls, facts.now, room);
   const most = Math.max(1, room.rows - 1);
   for (const drawStages of [drawAll, drawOpen, drawActive, drawNames]) {
@@ -123,19 +123,35 @@ function drawCalls(calls: readonly CallView[], now: Date, room: Room): Line[] {
   );
 }
 
-const drawRetry = (retry: RetryView, now: Date): Line => [
-  styled('yellow', `↻ ${describeRetry(retry, now)}`),
-];
+/** Jobs that wait for the same reason share a line. */
+function drawRetries(retries: readonly RetryView[], now: Date): Line[] {
+  const reasons = Map.groupBy(retries, ({ error }) => describeError(error));
+  return [...reasons].map(([reason, own]) => {
+    const [only] = own;
+    const text =
+      only && own.length === 1 ? describeRetry(only, now) : describeTogether(own, reason, now);
+    return [styled('yellow', `↻ ${text}`)];
+  });
+}
+
+function describeTogether(retries: readonly RetryView[], reason: string, now: Date): string {
+  const [first = ''] = retries.map(({ nextTryAt }) => nextTryAt).toSorted();
+  return `${countNoun(retries.length, 'job waits', 'jobs wait')}: next try ${describeNext(first, now)}. ${reason}`;
+}
 
 /** Who waits, until when, and for which fault. */
 export function describeRetry(retry: RetryView, now: Date): string {
   const { participant, title, error, attempt, nextTryAt } = retry;
-  const next = new Date(nextTryAt);
-  const seconds = describeSeconds((next.getTime() - now.getTime()) / 1000);
   // Faults that do not count against the job, such as rate limits, leave the attempt at 0.
   const which = attempt > 0 ? `try ${attempt + 1}` : 'next try';
-  const when = `${which} at ${describeClock(next, now)}, in ${seconds}`;
-  return `${participant}, ${title}: ${when}. ${describeError(error)}`;
+  return `${participant}, ${title}: ${which} ${describeNext(nextTryAt, now)}. ${describeError(error)}`;
+}
+
+/** `at 20:00:08, in 8 s`. */
+function describeNext(nextTryAt: string, now: Date): string {
+  const next = new Date(nextTryAt);
+  const seconds = describeSeconds((next.getTime() - now.getTime()) / 1000);
+  return `at ${describeClock(next, now)}, in ${seconds}`;
 }
 
 export const describeError = (error: RetryView['error']): string =>

@@ -35,8 +35,9 @@ export function summarise(view: RunView, facts: RunFacts): string[] {
   const { done, total, made, calls, queued, iteration } = view;
   const { gates, seconds, secondsLeft } = facts;
   const pass = iteration > 1 ? `pass ${iteration}: ` : '';
-  const left =
-    secondsLeft === null || gates.length > 0 ? '' : `, about ${describeSeconds(secondsLeft)} left`;
+  // While more jobs wait after a fault than ask, the pace so far says nothing about the rest.
+  const stands = gates.length > 0 || view.retries.length > calls.length;
+  const left = secondsLeft === null || stands ? '' : `, about ${describeSeconds(secondsLeft)} left`;
   return [
     // Every answer that is not whole yet takes one more call at least.
     `${pass}${made} of about ${countNoun(made + total - done, 'call')}`,

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { processOf, stage, step } from '../../../test/recipes/build.ts';
+import { describeOutage } from '../../models/circuit-breaker.ts';
 import type { SessionView } from '../../session/read.ts';
 import { NO_EVENTS, reduceSession } from '../../session/session-state.ts';
 import { job, told } from './run-events.fixture.ts';
@@ -166,6 +167,32 @@ test('where there is no terminal, stages, documents, retries and failures get li
     expect.stringMatching(
       /^thesis: 0 of about 6 calls · 0 in flight, 0 queued · 0 tokens · \$0 · 1 min [5-9] s$/,
     ),
+  ]);
+});
+
+test('jobs that wait for a provider get a line when it goes away, and one when it answers', async () => {
+  const output = new Terminal(300, 24, false);
+  const screen = await open(output);
+  const refused = (provider: string, lane: number) =>
+    job(
+      'job-retried',
+      { ...write, lane },
+      {
+        error: { code: 'provider_circuit_open', message: describeOutage(provider) },
+        attempt: 0,
+        nextTryAt: '2026-11-15T20:00:08.000Z',
+      },
+    );
+  const ended = (model: string, outcome: string) => told('call-ended', { model, outcome });
+  screen.news([refused('lab', 1), refused('lab', 2), refused('other', 3)]);
+  screen.news([ended('lab/p1', 'failed'), refused('lab', 1), ended('far/m', 'received')]);
+  screen.news([ended('lab/p1', 'received'), ended('lab/p2', 'received'), refused('lab', 1)]);
+  const away = (provider: string) => `↻ ${describeOutage(provider)} (provider_circuit_open)`;
+  expect(output.raw.trimEnd().split('\n')).toEqual([
+    away('lab'),
+    away('other'),
+    '✓ lab answers again.',
+    away('lab'),
   ]);
 });
 

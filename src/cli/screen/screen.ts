@@ -51,6 +51,7 @@ export class Screen {
   readonly #expected: ReadonlyMap<string, number>;
   /** Seconds pass between two events, too. */
   readonly #timer = every(TICK_MS, () => this.#tick());
+  readonly #away = new Set<string>();
   #state: SessionState = NO_EVENTS;
   #pace: Pace | undefined;
   #lastStage = '';
@@ -78,7 +79,7 @@ export class Screen {
 
   /** Tells what these events bring, in lines that stay. */
   news(events: readonly SessionEvent[]): void {
-    for (const line of tellNews(this.#session, events, now())) this.#keep(line);
+    for (const line of tellNews(this.#session, events, now(), this.#away)) this.#keep(line);
   }
 
   /** Prints a line that stays, above what is drawn. */

@@ -1,3 +1,5 @@
+import { describeOutage } from '../../models/circuit-breaker.ts';
+import { parseModelId } from '../../models/model-id.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import { describeError, describeRetry } from './draw-run.ts';
 import { type Line, styled } from './paint.ts';
@@ -11,11 +13,16 @@ const CONSEQUENCES: ReadonlySet<string | null> = new Set([
   'prerequisite_failed',
 ]);
 
-/** Lines that stay above the screen: documents that are finished, retries and failures. */
+/**
+ * Lines that stay above the screen: documents that are finished, retries and failures. `away` keeps
+ * from one call to the next which providers were told to keep failing: each job that waits for one
+ * tries again and again, and would say so every time.
+ */
 export function tellNews(
   session: Pick<ShownSession, 'process' | 'lanes'>,
   events: readonly SessionEvent[],
   now: Date,
+  away: Set<string>,
 ): Line[] {
   return events.flatMap((event) => {
     switch (event.kind) {
@@ -24,8 +31,11 @@ export function tellNews(
       case 'job-retried': {
         const author = findAuthor(session, event);
         if (!author) return [];
+        if (event.error?.code === 'provider_circuit_open') return tellOutage(event.error, away);
         return [[styled('yellow', `↻ ${describeRetry({ ...author, ...event }, now)}`)]];
       }
+      case 'call-ended':
+        return tellReturn(event, away);
       case 'job-failed': {
         const author = findAuthor(session, event);
         if (!author || CONSEQUENCES.has(event.error?.code ?? null)) return [];
@@ -36,6 +46,23 @@ export function tellNews(
         return [];
     }
   });
+}
+
+type Told<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind }>;
+
+function tellOutage(error: NonNullable<Told<'job-retried'>['error']>, away: Set<string>): Line[] {
+  const outage = error.message ?? '';
+  if (away.has(outage)) return [];
+  away.add(outage);
+  return [[styled('yellow', `↻ ${describeError(error)}`)]];
+}
+
+/** A provider that was told to keep failing has answered. */
+function tellReturn({ model, outcome }: Told<'call-ended'>, away: Set<string>): Line[] {
+  if (model === null || outcome !== 'received') return [];
+  const { provider } = parseModelId(model);
+  if (!away.delete(describeOutage(provider))) return [];
+  return [[styled('green', '✓'), ` ${provider} answers again.`]];
 }
 
 /** What it is and where the folder has it; the path names the author, and the version. */
