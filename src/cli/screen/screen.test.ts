@@ -186,7 +186,8 @@ test('jobs that wait for a provider get a line when it goes away, and one when i
   const ended = (model: string, outcome: string) => told('call-ended', { model, outcome });
   screen.news([refused('lab', 1), refused('lab', 2), refused('other', 3)]);
   screen.news([ended('lab/p1', 'failed'), refused('lab', 1), ended('far/m', 'received')]);
-  screen.news([ended('lab/p1', 'received'), ended('lab/p2', 'received'), refused('lab', 1)]);
+  screen.news([ended('lab/p1', 'received'), refused('lab', 2), ended('lab/p2', 'received')]);
+  screen.news([ended('lab/p1', 'failed'), refused('lab', 1)]);
   const away = (provider: string) => `↻ ${describeOutage(provider)} (provider_circuit_open)`;
   expect(output.raw.trimEnd().split('\n')).toEqual([
     away('lab'),

@@ -7,7 +7,7 @@ import { type RunFacts, summarise } from './draw-sums.ts';
 import { keepPace, type Pace, secondsLeft } from './pace.ts';
 import { type Line, layOut, type Output, paint } from './paint.ts';
 import { expectSteps, type RunView, type ShownSession, viewRun } from './run-view.ts';
-import { tellNews } from './tell-news.ts';
+import { type Outages, tellNews } from './tell-news.ts';
 
 /** What a run may spend; null = no cap. */
 export type Caps = Pick<RunFacts, 'budgetMicros' | 'budgetTokens'>;
@@ -51,7 +51,7 @@ export class Screen {
   readonly #expected: ReadonlyMap<string, number>;
   /** Seconds pass between two events, too. */
   readonly #timer = every(TICK_MS, () => this.#tick());
-  readonly #away = new Set<string>();
+  readonly #outages: Outages = new Map();
   #state: SessionState = NO_EVENTS;
   #pace: Pace | undefined;
   #lastStage = '';
@@ -79,7 +79,7 @@ export class Screen {
 
   /** Tells what these events bring, in lines that stay. */
   news(events: readonly SessionEvent[]): void {
-    for (const line of tellNews(this.#session, events, now(), this.#away)) this.#keep(line);
+    for (const line of tellNews(this.#session, events, now(), this.#outages)) this.#keep(line);
   }
 
   /** Prints a line that stays, above what is drawn. */

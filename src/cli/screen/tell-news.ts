@@ -14,15 +14,20 @@ const CONSEQUENCES: ReadonlySet<string | null> = new Set([
 ]);
 
 /**
- * Lines that stay above the screen: documents that are finished, retries and failures. `away` keeps
- * from one call to the next which providers were told to keep failing: each job that waits for one
- * tries again and again, and would say so every time.
+ * Providers that were told to keep failing, or to answer again, by what is said of them while they do
+ * not: each job that waits for one tries again and again, and would say so every time.
+ */
+export type Outages = Map<string, 'away' | 'back'>;
+
+/**
+ * Lines that stay above the screen: documents that are finished, retries and failures. `outages` goes
+ * from one call to the next.
  */
 export function tellNews(
   session: Pick<ShownSession, 'process' | 'lanes'>,
   events: readonly SessionEvent[],
   now: Date,
-  away: Set<string>,
+  outages: Outages,
 ): Line[] {
   return events.flatMap((event) => {
     switch (event.kind) {
@@ -31,11 +36,11 @@ export function tellNews(
       case 'job-retried': {
         const author = findAuthor(session, event);
         if (!author) return [];
-        if (event.error?.code === 'provider_circuit_open') return tellOutage(event.error, away);
+        if (event.error?.code === 'provider_circuit_open') return tellOutage(event.error, outages);
         return [[styled('yellow', `↻ ${describeRetry({ ...author, ...event }, now)}`)]];
       }
       case 'call-ended':
-        return tellReturn(event, away);
+        return tellReturn(event, outages);
       case 'job-failed': {
         const author = findAuthor(session, event);
         if (!author || CONSEQUENCES.has(event.error?.code ?? null)) return [];
@@ -50,18 +55,23 @@ export function tellNews(
 
 type Told<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind }>;
 
-function tellOutage(error: NonNullable<Told<'job-retried'>['error']>, away: Set<string>): Line[] {
+/** A refusal may be saved after the answer that ended the outage, and tells nothing new then. */
+function tellOutage(error: NonNullable<Told<'job-retried'>['error']>, outages: Outages): Line[] {
   const outage = error.message ?? '';
-  if (away.has(outage)) return [];
-  away.add(outage);
+  if (outages.has(outage)) return [];
+  outages.set(outage, 'away');
   return [[styled('yellow', `↻ ${describeError(error)}`)]];
 }
 
-/** A provider that was told to keep failing has answered. */
-function tellReturn({ model, outcome }: Told<'call-ended'>, away: Set<string>): Line[] {
-  if (model === null || outcome !== 'received') return [];
+/** A provider that was told to keep failing has answered; only calls that fail begin an outage anew. */
+function tellReturn({ model, outcome }: Told<'call-ended'>, outages: Outages): Line[] {
+  if (model === null || outcome === 'cut') return [];
   const { provider } = parseModelId(model);
-  if (!away.delete(describeOutage(provider))) return [];
+  const outage = describeOutage(provider);
+  const told = outages.get(outage);
+  if (outcome === 'failed' && told === 'back') outages.delete(outage);
+  if (outcome === 'failed' || told !== 'away') return [];
+  outages.set(outage, 'back');
   return [[styled('green', '✓'), ` ${provider} answers again.`]];
 }
 
