@@ -6,9 +6,10 @@ import type { SessionView } from './read.ts';
 const MOST_ASKERS = 3;
 
 /**
- * The readme's list of what people should answer: what they were asked first and left open, and what the
- * documents of the lane that it follows do, as far as they are written for people. The commands name the session: without it they
- * would take the newest one, which is another by the time that somebody reads the page.
+ * The readme's list of what people should answer: what they were asked first and left open, and what
+ * the documents of the lane that it follows do, as far as they are written for people. The commands
+ * name the session: without it they would take the newest one, which is another by the time that
+ * somebody reads the page.
  */
 export function describeQuestions(
   { id: sessionId, lanes, chosenLaneId, process }: SessionView,

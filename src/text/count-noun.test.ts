@@ -29,6 +29,7 @@ const NEVER_ONE = [
   'entry.size',
   'job.type',
   'model', // "MODEL answers"
+  'provider',
   'written', // of words, which a document has many of
   'words',
 ];

@@ -70,9 +70,14 @@ describeOnBoth('the folder of a run', (kind) => {
 
     const paths = [...files.keys()];
     await rm(join(out, paths.find((path) => path.endsWith('_prompt.md'))!));
-    await writeFile(join(out, paths.find((path) => path.endsWith('_raw.json'))!), 'mine');
+    const changed = paths.find((path) => path.endsWith('_raw.json'))!;
+    await writeFile(join(out, changed), 'mine');
     const ended = new Slices(nextTurn, AbortSignal.abort());
     await expect(updateFolder(database, tenantId, sessionId, ended)).rejects.toThrow(BrokenOff);
+    const { changedFiles } = await updateFolder(database, tenantId, sessionId);
+    expect(changedFiles).toEqual([changed]);
+    expect(await readFile(join(out, changed), 'utf8')).toBe('mine');
+    await rm(join(out, changed));
     await updateFolder(database, tenantId, sessionId);
     await expectWhole();
   });
