@@ -155,7 +155,9 @@ async function writeOne(
   const place = resolve(out, path);
   const digest = digestOf(content);
   const text = isLazy(content) ? content.make!() : content;
-  const hash = hashOf(text);
+  // Encoded once: texts of megabytes are hashed and written.
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const hash = hashOf(bytes);
   try {
     const held = before && written !== undefined ? await readHash(place) : undefined;
     const isChanged = held !== undefined && held !== written && held !== hash;
@@ -166,7 +168,7 @@ async function writeOne(
     }
     if (isChanged) await moveChanged(out, path);
     await makeFoldersWithin(out, path, made);
-    noteWritten(place, standing, await replaceText(place, text, { before }));
+    noteWritten(place, standing, await replaceText(place, bytes, { before }));
     return standing;
   } catch (thrown) {
     throw explain(thrown, out);
