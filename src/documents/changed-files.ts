@@ -11,22 +11,21 @@ const FOLDER = 'edited';
 export const readHash = (path: string): Promise<string | null> =>
   readFile(path).then(hashOf, () => null);
 
-/** Makes room for a new version of a file that a person has changed; returns where theirs is now. */
-export async function moveChanged(out: string, path: string): Promise<string> {
+/** Makes room for a new version of a file that a person has changed. */
+export async function moveChanged(out: string, path: string): Promise<void> {
   const { dir, name, ext } = parse(path);
   for (let copy = 1; ; copy++) {
     const numbered = copy === 1 ? name : `${name}-${copy}`;
     const free = join(FOLDER, dir, `${numbered}${ext}`);
     if ((await lookAt(join(out, free))) !== null) continue;
     await makeFoldersWithin(out, free);
-    await rename(join(out, path), join(out, free));
-    return free;
+    return rename(join(out, path), join(out, free));
   }
 }
 
 /** Files that a person has changed and that have new versions since. */
 export async function listMoved(out: string): Promise<string[]> {
-  if (await hasLinkOnTheWay(out, join(FOLDER, '.'))) return [];
+  if (await hasLinkOnTheWay(out, join(FOLDER, 'any'))) return [];
   try {
     const entries = await readdir(join(out, FOLDER), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());

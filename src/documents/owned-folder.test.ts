@@ -89,6 +89,19 @@ test.each(['in one process', 'in another'])(
   },
 );
 
+test('what lies behind a link is not listed as a person’s version, and nothing goes there', async () => {
+  const [out, outside] = [await temporaryFolder(), await temporaryFolder()];
+  await writeFile(join(outside, 'secret.md'), 'Theirs.');
+  await writeOwned(out, 'a', new Map([['a.md', 'One.']]));
+  await symlink(outside, join(out, 'edited'));
+  expect(await listMoved(out)).toEqual([]);
+  await writeFile(join(out, 'a.md'), 'Mine.');
+  const written = writeOwned(out, 'a', new Map([['a.md', 'Two.']]));
+  await expect(written).rejects.toMatchObject(occupied);
+  expect(await read(out, 'a.md')).toBe('Mine.');
+  expect(await readdir(outside)).toEqual(['secret.md']);
+});
+
 test('a person’s version outlives a write that was broken off', async () => {
   const out = await temporaryFolder();
   const files = (text: string) =>
