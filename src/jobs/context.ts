@@ -66,7 +66,8 @@ export async function commitEffects(
   }
   // The jobs of lanes and stages are locked after their stage run, here as in the triggers.
   const isAbove = needsLanes || (job.stageRunId !== null && job.role !== 'step');
-  // A claim on the embedded store must be on the disk before the job runs (see `claimJobs`).
+  // A server brings a plan to the disk soon after, and the embedded store only with the next commit:
+  // the session whose end is told here may have none.
   const awaitsDisk = job.type !== 'PLAN' || database.driver.kind === 'embedded';
   const lock = (tx: Transaction) =>
     Promise.all([
