@@ -14,6 +14,7 @@ test('a host with several addresses is away for the reason of the first', () => 
 test.each([
   ['53300', 'sorry, too many clients already', 'database_busy', true],
   ['57P03', 'the database system is starting up', 'database_unreachable', true],
+  ['', 'timeout expired', 'database_unreachable', true],
   ['28P01', 'password authentication failed', 'database_refused', false],
   ['', 'The server does not support SSL connections', 'database_refused', false],
 ])('%s %s is %s', (sqlState, message, code, retryable) => {

@@ -68,6 +68,17 @@ async function prepare(until: (isUnderWay: () => Promise<boolean>) => Promise<un
   return { store, sessionId, out, isUnderWay };
 }
 
+/** A store with two debates, each with a folder of its own; `other` is that of the second. */
+async function prepareTwo() {
+  const { store, sessionId: first, out } = await prepare(async () => {});
+  const { database, tenantId } = store;
+  const { sessionId: second } = await startDebate(database, tenantId, 1);
+  const other = `${out}-2`;
+  await takeFolder(database, tenantId, first, out);
+  await takeFolder(database, tenantId, second, other);
+  return { store, first, second, other };
+}
+
 const endedIn = (tenantId: string, sessions: readonly string[]): EndedJob[] =>
   sessions.map((sessionId) => ({
     job: { tenantId, sessionId, role: 'stage' },
@@ -130,12 +141,8 @@ test('a write that failed while a worker ends leaves the last one to be made', a
 }, 60_000);
 
 test('a project that is erased before its folder is written ends no worker', async () => {
-  const { store, sessionId: first, out } = await prepare(async () => {});
+  const { store, first, second, other } = await prepareTwo();
   const { database, tenantId } = store;
-  const { sessionId: second } = await startDebate(database, tenantId, 1);
-  const other = `${out}-2`;
-  await takeFolder(database, tenantId, first, out);
-  await takeFolder(database, tenantId, second, other);
   await database.asTenant(tenantId, async (tx) => {
     await cancelSession(tx, first);
     const { project_id: project } = await tx.queryOne<{ project_id: string }>(
@@ -152,12 +159,7 @@ test('a project that is erased before its folder is written ends no worker', asy
 }, 60_000);
 
 test('a folder that cannot be written for an unforeseen reason keeps no other from it', async () => {
-  const { store, sessionId: first, out } = await prepare(async () => {});
-  const { database, tenantId } = store;
-  const { sessionId: second } = await startDebate(database, tenantId, 1);
-  const other = `${out}-2`;
-  await takeFolder(database, tenantId, first, out);
-  await takeFolder(database, tenantId, second, other);
+  const { store, first, second, other } = await prepareTwo();
   fault.of = async (session) => {
     if (session === first) throw new Error('unforeseen');
   };
@@ -165,6 +167,8 @@ test('a folder that cannot be written for an unforeseen reason keeps no other fr
     fault.of = async () => {};
   });
   const folders = new FoldersOfAll(store, { isWaiting: () => true, quietForMs: () => 0 });
-  await expect(folders.finish(endedIn(tenantId, [first, second]))).rejects.toThrow('unforeseen');
+  await expect(folders.finish(endedIn(store.tenantId, [first, second]))).rejects.toThrow(
+    'unforeseen',
+  );
   expect(await readdir(other)).toContain('project_readme.md');
 }, 60_000);

@@ -27,9 +27,7 @@ function findLive(markdown: string): string[] {
 
 const decode = (target: string): string => target.replaceAll(/%(?:09|0A|0D|20)/gi, '');
 
-const CONTROLS =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const CONTROLS = /[[\p{Cc}--[\t\n]]\u202a-\u202e\u2066-\u2069]/v;
 
 const PAYLOADS = [
   '<script>alert(1)</script>',
