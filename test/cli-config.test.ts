@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { listFields } from '../src/cli/config-fields.ts';
+import { describeRight, FOLDER_RIGHTS } from '../src/cli/folder-rights.ts';
 import { type Ended, runDialectic } from './run-dialectic.ts';
 import { CANARY, findFragments } from './security/canaries.ts';
 import { temporaryFolder } from './stores.ts';
@@ -81,11 +82,12 @@ test.each([
   }
 });
 
-test('docs/configuration.md lists every field with its unit and meaning', async () => {
+test('docs/configuration.md lists every field with its unit, its meaning and what a folder may do', async () => {
   const path = new URL('../docs/configuration.md', import.meta.url);
   const rows = listFields().map(({ path: field, unit, meaning, default: preset }) => {
     const standing = preset === null ? '' : `; default ${JSON.stringify(preset)}`;
-    return `| \`${field}\` | ${unit} | ${meaning}${standing} |`;
+    const right = describeRight(FOLDER_RIGHTS[field]!);
+    return `| \`${field}\` | ${unit} | ${meaning}${standing} | ${right} |`;
   });
   expect(await readFile(path, 'utf8')).toContain(rows.join('\n'));
 });

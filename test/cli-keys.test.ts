@@ -141,7 +141,7 @@ test('a folder that is not trusted cannot send a stored key elsewhere', async ()
   seen.length = 0;
   const { stderr } = await runDialectic(['models'], { cwd: folder });
   await rm(configuration);
-  expect(stderr).toContain('sends your key of openai to 127.0.0.1');
+  expect(stderr).toContain('sets providers.openai.baseUrl to http://127.0.0.1');
   expect(seen).toEqual([]);
 });
 

@@ -118,15 +118,16 @@ test('the participants of the user’s own configuration are taken without a que
   await writeFile(file, '{}\n');
 });
 
-test('a server of a folder that is not trusted is not proposed', async () => {
+test('a folder that is not trusted names neither a server nor participants', async () => {
   const file = join(folder, 'dialectic.config.yaml');
   await writeFile(file, `providers: { lab: { baseUrl: "${server.url}" } }\n`);
   const ended = await dialectic({}, 'run', 'brief.md', '--yes');
-  expect(errorOf(ended).code).toBe('models_not_found');
+  expect(errorOf(ended).code).toBe('configuration_untrusted');
+  expect(server.served).toEqual([]);
   await writeFile(file, 'participants: [offline/builder]\n');
   expect(errorOf(await dialectic({}, 'run', 'brief.md', '--yes'))).toMatchObject({
     code: 'configuration_untrusted',
-    message: expect.stringContaining('chooses who reads your briefs'),
+    message: expect.stringContaining('decides who reads your briefs'),
   });
   await writeFile(file, '{}\n');
 });

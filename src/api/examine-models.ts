@@ -15,8 +15,11 @@ import type { DialecticOptions } from './open-dialectic.ts';
 export async function examineModels({
   environment = process.env,
   configuration = {},
-}: Pick<DialecticOptions, 'environment' | 'configuration'> = {}): Promise<readonly Finding[]> {
-  const config = readModelsConfig(environment, configuration);
+  folder,
+}: Pick<DialecticOptions, 'environment' | 'configuration' | 'folder'> = {}): Promise<
+  readonly Finding[]
+> {
+  const config = readModelsConfig(environment, configuration, folder);
   const { participants = [] } = config;
   const named = [...new Set([...participants, ...Object.keys(config.models)])];
   const needed = new Set(participants.map((model) => parseModelId(model).provider));

@@ -17,8 +17,9 @@ export type ModelList = {
 export const listModels = ({
   environment = process.env,
   configuration = {},
-}: Pick<DialecticOptions, 'environment' | 'configuration'> = {}): Promise<ModelList> =>
-  listConfigured(readModelsConfig(environment, configuration));
+  folder,
+}: Pick<DialecticOptions, 'environment' | 'configuration' | 'folder'> = {}): Promise<ModelList> =>
+  listConfigured(readModelsConfig(environment, configuration, folder));
 
 export async function listConfigured(config: ModelsConfig): Promise<ModelList> {
   const providers = await listProviders(config);

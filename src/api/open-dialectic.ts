@@ -4,7 +4,13 @@ import { ensureLocalTenant } from '../db/tenants.ts';
 import { codeOf } from '../errors/errors.ts';
 import { readSourcesSettings, type SourcesFile } from '../gather/sources-settings.ts';
 import { type JobsFile, readJobSettings } from '../jobs/settings.ts';
-import { type Environment, type ModelsFile, readModelsConfig } from '../models/config.ts';
+import {
+  type Environment,
+  type FolderPart,
+  type ModelsFile,
+  NO_FOLDER,
+  readModelsConfig,
+} from '../models/config.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { type RetentionFile, readRetentionDays } from '../session/retention-settings.ts';
@@ -36,6 +42,8 @@ export type StoreOptions = {
 
 export type DialecticOptions = StoreOptions & {
   readonly configuration?: Configuration | undefined;
+  /** What the configuration of a folder adds to the user's own; nothing where absent. */
+  readonly folder?: FolderPart | undefined;
   /** Keys of search services by their names, for those that the environment has no key of. */
   readonly searchKeys?: ReadonlyMap<string, string> | undefined;
   /**
@@ -101,12 +109,14 @@ async function openStore(
   location: StoreLocation,
   options: DialecticOptions,
 ): Promise<LocalDialectic> {
-  const { environment = process.env, configuration = {}, backupEveryMs, log = () => {} } = options;
-  const models = readModelsConfig(environment, configuration);
+  const { environment = process.env, configuration = {}, folder = NO_FOLDER } = options;
+  const { backupEveryMs, log = () => {} } = options;
+  const models = readModelsConfig(environment, configuration, folder);
   const jobs = readJobSettings(configuration);
   const retentionDays = readRetentionDays(configuration);
   const sources = readSourcesSettings(configuration);
-  const search = searchWeb(sources, environment, options.searchKeys);
+  const access = { environment, keys: options.searchKeys, isFolders: folder.search };
+  const search = searchWeb(sources, access);
   const likeness = sources.mergeAt === undefined ? undefined : { mergeAt: sources.mergeAt };
   const database = await openDatabase(
     location,

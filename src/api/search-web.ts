@@ -1,9 +1,8 @@
 import { gatherBySearch } from '../gather/gather-by-search.ts';
 import { giveSource } from '../gather/gathered-source.ts';
-import { openSearch } from '../gather/open-search.ts';
+import { openSearch, type SearchAccess } from '../gather/open-search.ts';
 import type { SourcesSettings } from '../gather/sources-settings.ts';
 import type { SearchWeb } from '../handlers/handler-deps.ts';
-import type { Environment } from '../models/config.ts';
 
 /** So many hits of the service are read for each query. */
 const MOST_HITS = 5;
@@ -13,15 +12,11 @@ const MOST_HITS = 5;
  * files are searched as sources of the project. It is opened when a step searches, so that only then a
  * service without its key is an error.
  */
-export function searchWeb(
-  settings: SourcesSettings,
-  environment: Environment,
-  keys: ReadonlyMap<string, string> = new Map(),
-): SearchWeb | undefined {
+export function searchWeb(settings: SourcesSettings, access: SearchAccess): SearchWeb | undefined {
   const { search = 'folder', allowPrivate = [] } = settings;
   if (search === 'folder') return undefined;
   return async (queries, signal) => {
-    const provider = openSearch(settings, '.', environment, { keys });
+    const provider = openSearch(settings, '.', access);
     const options = { most: MOST_HITS, signal, allowPrivate };
     const { sources } = await gatherBySearch(provider, queries, options);
     return sources.map(giveSource);

@@ -39,7 +39,7 @@ export async function checkProject(
     isCheckDue(new Date(checked?.at ?? admittedAt), olderThanDays, now()),
   );
   const known = await Promise.all(due.map(({ id }) => sources.show(project, id)));
-  const { allowPrivate } = readSourcesSettings(readConfigurationFiles());
+  const { allowPrivate } = readSourcesSettings(readConfigurationFiles().configuration);
   const checks = await checkSources(
     known.map(({ url, excerpts, copies }) => {
       const sha256 = copies.at(-1)?.sha256;

@@ -38,7 +38,8 @@ const SECTIONS = z.strictObject({
 /** What stands in the place of a name that the user chooses. */
 const NAMES: Readonly<Record<string, string>> = { providers: 'NAME', models: 'ID' };
 
-const readSchema = (): Node => z.toJSONSchema(SECTIONS, { io: 'input' }) as Node;
+let schema: Node | undefined;
+const readSchema = (): Node => (schema ??= z.toJSONSchema(SECTIONS, { io: 'input' }) as Node);
 
 /** Every field of a configuration file, in the order of its sections. */
 export const listFields = (): ConfigField[] => fieldsOf(readSchema(), '');
@@ -54,16 +55,31 @@ function fieldsOf(node: Node, path: string): ConfigField[] {
   return [...own, ...below];
 }
 
-/** A field that a file sets: its whole path, and what it is about. */
-export type SetField = { readonly path: string; readonly value: unknown; readonly unit: string };
+/** A field that a file sets, and what it is about. */
+export type SetField = {
+  /** Its whole path, and the keys that it is made of: a model's id has dots of its own. */
+  readonly path: string;
+  readonly keys: readonly string[];
+  /** The path with NAME or ID where a provider's name or a model's id stands. */
+  readonly pattern: string;
+  readonly value: unknown;
+  readonly unit: string;
+  /** Its default; undefined where it has none. */
+  readonly preset: unknown;
+};
 
 /** The fields that a parsed file sets; a key that is none is refused with the nearest that is. */
 export function readFields(source: string, file: unknown): SetField[] {
-  return setBy(source, readSchema(), file, '');
+  return setBy(source, readSchema(), file, { keys: [], pattern: '' });
 }
 
-function setBy(source: string, node: Node, value: unknown, path: string): SetField[] {
-  if (node.description !== undefined) return [{ path, value, unit: node.unit ?? '' }];
+type Place = Pick<SetField, 'keys' | 'pattern'>;
+
+function setBy(source: string, node: Node, value: unknown, { keys, pattern }: Place): SetField[] {
+  const path = keys.join('.');
+  if (node.description !== undefined) {
+    return [{ path, keys, pattern, value, unit: node.unit ?? '', preset: node.default }];
+  }
   // What is no mapping here is told by the parser of its section.
   if (!isRecord(value)) return [];
   const { properties = {}, additionalProperties: named } = node;
@@ -71,7 +87,11 @@ function setBy(source: string, node: Node, value: unknown, path: string): SetFie
     const known = Object.hasOwn(properties, key) ? properties[key] : undefined;
     const below = known ?? (typeof named === 'object' ? named : undefined);
     if (below === undefined) throw unknownKey(source, join(path, key), key, properties);
-    return setBy(source, below, one, join(path, key));
+    const standing = known ? key : (NAMES[path] ?? key);
+    return setBy(source, below, one, {
+      keys: [...keys, key],
+      pattern: join(pattern, standing),
+    });
   });
 }
 

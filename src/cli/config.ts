@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { DialecticError } from '../errors/errors.ts';
-import { findConfiguration, libertiesOf } from './configuration.ts';
+import { findConfiguration, findWishes } from './configuration.ts';
 import { printResult } from './output.ts';
 import { showConfig } from './show-config.ts';
 import { type FoundFile, trust, untrust } from './trusted-files.ts';
@@ -16,17 +16,15 @@ export function configCommand(): Command {
     .action((options: Options) => showConfig(options.json === true));
   config
     .command('trust')
-    .description(
-      'let a configuration redirect keys and name variables, as long as it stays as it is',
-    )
+    .description('let the configuration of a folder set every field, as long as it stays as it is')
     .argument('[file]', 'the file (default: dialectic.config.* in this folder)')
     .action(async (name: string | undefined, options: Options) => {
       const file = requireFile(name);
-      const liberties = libertiesOf(file);
+      const wishes = findWishes(file);
       await trust(file);
-      printResult(options.json === true, { path: file.path, liberties }, [
+      printResult(options.json === true, { path: file.path, wishes }, [
         `Trusted ${file.path}, until it changes.`,
-        ...liberties.map((liberty) => `  It ${liberty}.`),
+        ...wishes.map((wish) => `  It ${wish}.`),
       ]);
     });
   config

@@ -1,56 +1,56 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
-import type { Configuration } from '../api/open-dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
-import {
-  findSourceLiberties,
-  isSearchService,
-  readSourcesSettings,
-} from '../gather/sources-settings.ts';
+import { isSearchService, readSourcesSettings } from '../gather/sources-settings.ts';
 import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
-import { findLiberties } from '../models/find-liberties.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
-import { countNoun } from '../text/count-noun.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { readFields } from './config-fields.ts';
+import { findUntrusted } from './folder-rights.ts';
 import { readStoredKeys } from './key-store.ts';
+import { type MergedConfiguration, mergeConfiguration } from './merge-configuration.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];
 
-type Section = Readonly<Record<string, unknown>>;
-
-/**
- * Providers and models from the environment, from a configuration file of this folder and from the
- * user's own. A file that merely lies in the folder must be trusted before it can touch secrets.
- */
-export const readConfiguration = (): ModelsConfig =>
-  readModelsConfig(process.env, readConfigurationFiles());
-
-/** The configuration files of this folder and of the user as one, without the environment. */
-export function readConfigurationFiles(): Configuration {
-  const { own, found, file } = readFiles();
-  const merged = mergeFiles(own, found);
-  if (file && !isTrusted(file)) requireHarmless(file, libertiesOver(own, found));
-  // What is wrong with them is said before a run begins; from here on they have their type.
-  readJobSettings(merged);
-  parseModelsFile(merged);
-  readRetentionDays(merged);
-  readConfirmAboveUsd(merged);
-  readSourcesSettings(merged);
-  return merged as Configuration;
+/** Providers and models from the environment, the file of this folder and the user's own. */
+export function readConfiguration(): ModelsConfig {
+  const { configuration, folder } = readConfigurationFiles();
+  return readModelsConfig(process.env, configuration, folder);
 }
 
 /**
- * The same without a file of this folder that is not trusted: a server that it names must not be
- * proposed to get a brief.
+ * The configuration files of this folder and of the user as one, without the environment. A file that
+ * merely lies in the folder is refused where it sets what only a trusted one may set.
  */
-export function readTrustedConfiguration(): ModelsConfig {
-  const { own, found, file } = readFiles();
-  const isUsed = file !== null && isTrusted(file);
-  return readModelsConfig(process.env, isUsed ? mergeFiles(own, found) : own);
+export function readConfigurationFiles(): MergedConfiguration {
+  const sources = readSources();
+  const { own, keys, found } = sources;
+  const mine = withKeys(own?.content ?? {}, keys);
+  checkSections(mine);
+  if (found !== null) {
+    checkSections(found.content);
+    if (!sources.isTrusted) requireHarmless(found, mine);
+  }
+  return mergeFiles(sources);
+}
+
+/** The files as one, whether that of the folder is trusted or not. */
+export const mergeFiles = (sources: ConfigurationSources): MergedConfiguration => {
+  const { own, keys, found } = sources;
+  const mine = withKeys(own?.content ?? {}, keys);
+  return mergeConfiguration(mine, found?.content ?? {}, process.env, sources.isTrusted);
+};
+
+/** What is wrong with a file is said before a run begins. */
+function checkSections(content: unknown): void {
+  parseModelsFile(content);
+  readJobSettings(content);
+  readRetentionDays(content);
+  readConfirmAboveUsd(content);
+  readSourcesSettings(content);
 }
 
 /** The configuration file of a folder, or the one that is named. */
@@ -64,35 +64,25 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
   }
 }
 
-/** What a file would do that it may not do before it is trusted. */
-export function libertiesOf(file: FoundFile): string[] {
-  const own = parseFile(findConfiguration(userFolder()));
-  return libertiesOver(withKeys(own, readStoredKeys()), parseFile(file));
+/** What a file does for which it has to be trusted. */
+export function findWishes(file: FoundFile): string[] {
+  const content = parseFile(file);
+  checkSections(content);
+  return findUntrusted(readOwn(), content, file.path);
 }
 
 /** The user's own configuration, with the keys that they stored. */
+const readOwn = (): unknown =>
+  withKeys(parseFile(findConfiguration(userFolder())), readStoredKeys());
+
+/** A stored key stands in for one in the file. */
 function withKeys(own: unknown, keys: ReadonlyMap<string, string>): unknown {
   const ofProviders = [...keys].filter(([name]) => !isSearchService(name));
   if (ofProviders.length === 0) return own;
-  parseModelsFile(own);
-  const providers = Object.fromEntries(ofProviders.map(([name, apiKey]) => [name, { apiKey }]));
-  return mergeFiles(own, { providers });
-}
-
-/** A folder of somebody else may not take keys, decide what is deleted, or let runs start unasked. */
-function libertiesOver(own: unknown, found: unknown): string[] {
-  const days = readRetentionDays(found);
-  const unasked = readConfirmAboveUsd(found);
-  return [
-    ...findLiberties(process.env, own, found),
-    ...findSourceLiberties(found),
-    ...(days === null
-      ? []
-      : [`deletes projects that were unused for ${countNoun(days, 'day')} (retention)`]),
-    ...(unasked > readConfirmAboveUsd(own)
-      ? [`starts runs of up to $${unasked} without asking (spending)`]
-      : []),
-  ];
+  const { providers = {} } = parseModelsFile(own);
+  const merged = new Map<string, object>(Object.entries(providers));
+  for (const [name, apiKey] of ofProviders) merged.set(name, { ...merged.get(name), apiKey });
+  return { ...(own as object), providers: Object.fromEntries(merged) };
 }
 
 /** A configuration file with what it says. */
@@ -120,11 +110,6 @@ export function readSources(): ConfigurationSources {
   };
 }
 
-function readFiles(): { own: unknown; found: unknown; file: FoundFile | null } {
-  const { own, keys, found } = readSources();
-  return { own: withKeys(own?.content ?? {}, keys), found: found?.content ?? {}, file: found };
-}
-
 /** What a file says; a key that is no field is refused with the nearest that is. */
 function parseFile(file: FoundFile | null): unknown {
   if (!file) return {};
@@ -149,22 +134,10 @@ function nameFault({ message, linePos }: YAMLParseError): string {
   return linePos ? `${what} at line ${linePos[0].line}, column ${linePos[0].col}.` : `${what}.`;
 }
 
-function requireHarmless({ path }: FoundFile, liberties: readonly string[]): void {
-  if (liberties.length === 0) return;
+function requireHarmless({ path, content }: ParsedFile, own: unknown): void {
+  const wishes = findUntrusted(own, content, path);
+  if (wishes.length === 0) return;
   const state = wasTrusted(path) ? 'has changed since you trusted it' : 'is not trusted';
-  const message = `${path} ${state}, and it ${liberties.join('; it ')}.`;
-  throw new DialecticError('configuration_untrusted', message, { details: { path, liberties } });
+  const message = `${path} ${state}, and it ${wishes.join('; it ')}.`;
+  throw new DialecticError('configuration_untrusted', message, { details: { path, wishes } });
 }
-
-/** Field by field, down to the single provider or model; what is no mapping is told by its parser. */
-function mergeFiles(own: unknown, found: unknown, depth = 2): unknown {
-  if (!isSection(own) || !isSection(found)) return found === undefined ? own : found;
-  const merged = new Map(Object.entries(own));
-  for (const [key, value] of Object.entries(found)) {
-    merged.set(key, depth > 0 ? mergeFiles(merged.get(key), value, depth - 1) : value);
-  }
-  return Object.fromEntries(merged);
-}
-
-const isSection = (value: unknown): value is Section =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -36,8 +36,8 @@ async function examine(options: DoctorOptions): Promise<void> {
 /** What can be said of providers and models; a file that cannot be used is a finding, too. */
 async function examineConfiguration(): Promise<readonly Finding[]> {
   try {
-    const configuration = readConfigurationFiles();
-    return [describeKeys(findKeys()), ...(await examineModels({ configuration }))];
+    const files = readConfigurationFiles();
+    return [describeKeys(findKeys()), ...(await examineModels(files))];
   } catch (thrown) {
     const { code, message, action } = toDialecticError(thrown);
     if (code === 'internal_error') throw thrown;

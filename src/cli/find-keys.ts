@@ -1,6 +1,6 @@
 import { SEARCH_KEYS } from '../gather/sources-settings.ts';
-import { findKeyVariable } from '../models/config.ts';
-import { readConfiguration, readConfigurationFiles } from './configuration.ts';
+import { keyVariables, readModelsConfig } from '../models/config.ts';
+import { readConfigurationFiles } from './configuration.ts';
 import { keyStorePath, readStoredKeys } from './key-store.ts';
 
 /** A key that a run would use: never the key itself. */
@@ -27,11 +27,15 @@ export const describeKey = ({ end, from }: Pick<KnownKey, 'end' | 'from'>): stri
 /** The providers that have a key, and where each comes from. */
 export function findKeys(): KnownKey[] {
   const stored = readStoredKeys();
-  const { providers: files = {} } = readConfigurationFiles();
-  const ofProviders = Object.entries(readConfiguration().providers);
+  const { configuration, folder } = readConfigurationFiles();
+  const { providers: files = {} } = configuration;
+  const ofProviders = Object.entries(
+    readModelsConfig(process.env, configuration, folder).providers,
+  );
   const known = ofProviders.flatMap(([provider, { apiKey }]) => {
     if (apiKey === undefined) return [];
-    const variable = findKeyVariable(process.env, provider, files[provider]?.apiKeyEnv);
+    const names = keyVariables(provider, files[provider]?.apiKeyEnv, folder);
+    const variable = names.find((name) => process.env[name]?.trim());
     const file = stored.get(provider) === apiKey ? keyStorePath() : 'the configuration';
     return [{ provider, from: variable ?? file, end: showEnd(apiKey) }];
   });

@@ -2,7 +2,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { gatherBySearch } from '../gather/gather-by-search.ts';
 import { type GatherOptions, gatherSources } from '../gather/gather-sources.ts';
 import { type Gathered, giveSource } from '../gather/gathered-source.ts';
-import { openSearch } from '../gather/open-search.ts';
+import { openSearch, type SearchAccess } from '../gather/open-search.ts';
 import { readSourcesSettings, type SourcesSettings } from '../gather/sources-settings.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
 import { readConfigurationFiles } from './configuration.ts';
@@ -23,11 +23,12 @@ export async function gatherPlaces(
 ): Promise<GivenSource[]> {
   const isSearch = search.queries.length > 0;
   if (places.length === 0 && !isSearch) return [];
-  const settings = readSourcesSettings(readConfigurationFiles());
+  const { configuration, folder } = readConfigurationFiles();
+  const settings = readSourcesSettings(configuration);
   const { allowPrivate } = settings;
   const options = allowPrivate === undefined ? {} : { allowPrivate };
   const { sources, refused } = isSearch
-    ? await searchPlaces(places, search, settings, options)
+    ? await searchPlaces(places, search, settings, { ...options, isFolders: folder.search })
     : await gatherSources(places, options);
   for (const { place, error } of refused) {
     if (places.includes(place)) throw error;
@@ -47,7 +48,7 @@ async function searchPlaces(
   places: readonly string[],
   { queries, most }: Search,
   settings: SourcesSettings,
-  options: GatherOptions,
+  { isFolders, ...options }: GatherOptions & Pick<SearchAccess, 'isFolders'>,
 ): Promise<Gathered> {
   const isFolder = (settings.search ?? 'folder') === 'folder';
   if (isFolder === (places.length === 0)) {
@@ -56,10 +57,10 @@ async function searchPlaces(
       : `--search asks ${settings.search}, and looks into no folder.`;
     throw new DialecticError('usage_invalid', message);
   }
-  const keys = readStoredKeys();
+  const access = { environment: process.env, keys: readStoredKeys(), isFolders };
   const found: Gathered[] = [];
   for (const folder of isFolder ? places : ['']) {
-    const provider = openSearch(settings, folder, process.env, { ...options, keys });
+    const provider = openSearch(settings, folder, access, options);
     found.push(await gatherBySearch(provider, queries, { ...options, most }));
   }
   return {

@@ -9,8 +9,7 @@ export function modelsCommand(): Command {
     .description('list providers and models: configured, reachable, window, price')
     .option('--json', 'print the result as JSON')
     .action(async (options: { json?: boolean }) => {
-      const configuration = readConfigurationFiles();
-      const { offline, providers } = await listModels({ configuration });
+      const { offline, providers } = await listModels(readConfigurationFiles());
       const lines = providers.flatMap((one) => {
         const state = !one.configured
           ? 'not configured'

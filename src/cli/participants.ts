@@ -6,7 +6,7 @@ import { estimateFirstRun } from '../estimate/estimate-new-run.ts';
 import { firstKeyNames, type ModelsConfig } from '../models/config.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
 import { type Proposal, proposeModels } from '../models/propose-models.ts';
-import { readConfiguration, readTrustedConfiguration } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
 import { agree, type Consent } from './confirm.ts';
 import { summariseEstimate } from './estimate-text.ts';
 import { tell } from './output.ts';
@@ -23,12 +23,12 @@ export async function nameParticipants(
   consent: Consent,
 ): Promise<RunOptions> {
   if (run.models.length > 0) return run;
-  const { participants } = readConfiguration();
+  const config = readConfiguration();
+  const { participants } = config;
   if (participants) {
     tell(`Participants of the configuration: ${participants.join(', ')}`);
     return { ...run, models: participants };
   }
-  const config = readTrustedConfiguration();
   const proposal = await proposeModels(config);
   if (proposal.participants.length === 0) throw nothingFound(proposal, config, command);
   const proposed = { ...run, models: proposal.participants };

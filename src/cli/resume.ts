@@ -61,7 +61,7 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
         if (options.preflight !== false) tellChecks(await checkLanes(dialectic, id));
         const budget = budgetOf(options);
         if (verb === 'iterate') {
-          const confirmAboveUsd = readConfirmAboveUsd(readConfigurationFiles());
+          const confirmAboveUsd = readConfirmAboveUsd(readConfigurationFiles().configuration);
           const consent = findConsent(options);
           await confirmPass(dialectic, id, { budget, confirmAboveUsd, consent });
         }

@@ -137,7 +137,7 @@ export async function carryOut(
     tell(summariseEstimate(estimate));
     await confirmSpending(dialectic, spendingOf(estimate), {
       budget: run.budget,
-      confirmAboveUsd: readConfirmAboveUsd(readConfigurationFiles()),
+      confirmAboveUsd: readConfirmAboveUsd(readConfigurationFiles().configuration),
       consent,
       session: null,
     });

@@ -5,6 +5,7 @@ import { describeUrl } from '../db/server-errors.ts';
 import { listFields } from './config-fields.ts';
 import { findInForce } from './config-in-force.ts';
 import { readSources } from './configuration.ts';
+import { describeRight, FOLDER_RIGHTS } from './folder-rights.ts';
 import { keyStorePath } from './key-store.ts';
 import { printResult } from './output.ts';
 import { userFolder } from './trusted-files.ts';
@@ -22,7 +23,10 @@ export function showConfig(json: boolean): void {
   const location = locateStore(process.env);
   const store =
     'databaseUrl' in location ? describeUrl(location.databaseUrl) : location.dataDirectory;
-  const fields = listFields();
+  const fields = listFields().map((field) => {
+    const right = FOLDER_RIGHTS[field.path];
+    return { ...field, inFolder: right === undefined ? 'only trusted' : describeRight(right) };
+  });
   const trust = isTrusted ? 'trusted' : 'not trusted: dialectic config trust';
   printResult(json, { files, store, inForce, fields }, [
     'Each of these wins over the one before, and the environment over all:',
@@ -37,8 +41,11 @@ export function showConfig(json: boolean): void {
         `  ${field}: ${show(value)} ${unit}`.trimEnd() + `, ${from}`,
     ),
     '',
-    'Fields, all optional (NAME is a provider, ID a provider/model):',
-    ...fields.map(({ path, unit, meaning }) => `  ${path}${unit && ` (${unit})`}: ${meaning}`),
+    'Fields, all optional (NAME is a provider, ID a provider/model), and what a folder may do:',
+    ...fields.map(
+      ({ path, unit, meaning, inFolder }) =>
+        `  ${path}${unit && ` (${unit})`}: ${meaning} [${inFolder}]`,
+    ),
   ]);
 }
 

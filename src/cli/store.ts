@@ -19,7 +19,7 @@ export const withModels = <T>(
 ): Promise<T> => withOptions(data, optionsOfModels(), work);
 
 const optionsOfModels = (): DialecticOptions => ({
-  configuration: readConfigurationFiles(),
+  ...readConfigurationFiles(),
   searchKeys: readStoredKeys(),
 });
 
@@ -55,7 +55,7 @@ export const withRetention = <T>(
   data: string | undefined,
   work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> => {
-  const { retention } = readConfigurationFiles();
+  const { retention } = readConfigurationFiles().configuration;
   return withOptions(
     data,
     { environment: {}, configuration: { retention }, callsModels: false },

@@ -177,7 +177,7 @@ export const ERROR_CODES = {
     4,
     403,
     false,
-    'A configuration that lies in a folder wants to use keys or variables that are not its own.',
+    'The configuration of a folder sets a field that only a trusted file may set.',
     'Read the file; if you want what it says, `dialectic config trust`, then start again.',
   ),
   key_store_exposed: entry(

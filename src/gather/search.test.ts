@@ -7,7 +7,7 @@ import { startServer } from '../models/loopback.fixture.ts';
 import { folderSearch } from './folder-search.ts';
 import { gatherBySearch } from './gather-by-search.ts';
 import { openSearch } from './open-search.ts';
-import { findSourceLiberties, readSourcesSettings } from './sources-settings.ts';
+import { readSourcesSettings } from './sources-settings.ts';
 import { webSearch } from './web-search.ts';
 
 type Asked = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
@@ -201,7 +201,7 @@ describe('the web', () => {
 
 describe('the settings', () => {
   const open = (sources: object, environment = {}) =>
-    openSearch(readSourcesSettings({ sources }), '.', environment).name;
+    openSearch(readSourcesSettings({ sources }), '.', { environment }).name;
 
   test('choose what is searched; keys and addresses come from variables', () => {
     expect(open({})).toBe('folder');
@@ -214,17 +214,17 @@ describe('the settings', () => {
     expect(() => open({ allowPrivate: ['http://x/'] })).toThrow('a host, or a host and its port');
   });
 
-  test('of a folder of somebody else need trust where they reach hosts, queries or keys', () => {
-    expect(findSourceLiberties({ sources: { search: 'folder' } })).toEqual([]);
-    expect(
-      findSourceLiberties({
-        sources: { allowPrivate: ['wiki.corp'], search: 'searxng', searchKeyEnv: 'AWS_KEY' },
-      }),
-    ).toEqual([
-      'opens wiki.corp of your network (sources)',
-      'chooses who reads your searches (sources)',
-      'reads the variable AWS_KEY',
-    ]);
+  test('send no key of the user to an address that a folder gives', () => {
+    const settings = readSourcesSettings({
+      sources: { search: 'tavily', searchUrl: 'http://evil.example' },
+    });
+    const environment = { TAVILY_API_KEY: 'k', MINE: 'k' };
+    const keys = new Map([['tavily', 'k']]);
+    const access = { environment, keys, isFolders: true };
+    expect(() => openSearch(settings, '.', access)).toThrow('sources.searchKeyEnv');
+    expect(openSearch({ ...settings, searchKeyEnv: 'MINE' }, '.', access).name).toBe('tavily');
+    const ownAddress = { ...environment, TAVILY_BASE_URL: 'http://127.0.0.1:1' };
+    expect(openSearch(settings, '.', { ...access, environment: ownAddress }).name).toBe('tavily');
   });
 });
 

@@ -52,17 +52,3 @@ export function readSourcesSettings(file: unknown): SourcesSettings {
   const problem = z.prettifyError(parsed.error);
   throw new DialecticError('usage_invalid', `The configuration is not valid. ${problem}`);
 }
-
-/**
- * What an untrusted configuration would do that it may not do: open hosts of the user's network, or
- * choose who gets the queries, with whose key.
- */
-export function findSourceLiberties(file: unknown): string[] {
-  const { allowPrivate, search, searchUrl, searchKeyEnv } = readSourcesSettings(file);
-  const asks = (search !== undefined && search !== 'folder') || searchUrl !== undefined;
-  return [
-    ...(allowPrivate?.length ? [`opens ${allowPrivate.join(', ')} of your network (sources)`] : []),
-    ...(asks ? ['chooses who reads your searches (sources)'] : []),
-    ...(searchKeyEnv === undefined ? [] : [`reads the variable ${searchKeyEnv}`]),
-  ];
-}

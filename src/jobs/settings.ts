@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 
+/** Timers of more than 24 days would end at once. */
+const LONGEST_REST_MS = 86_400_000;
+
 /** The section `jobs` of a configuration file, with units and meanings for `dialectic config`. */
 export const jobsSection = z.strictObject({
   maxAttempts: z
@@ -14,12 +17,14 @@ export const jobsSection = z.strictObject({
     .number()
     .int()
     .positive()
+    .max(LONGEST_REST_MS)
     .default(500)
     .meta({ unit: 'milliseconds', description: 'rest after the first failed try; then doubled' }),
   longestRetryMs: z
     .number()
     .int()
     .positive()
+    .max(LONGEST_REST_MS)
     .default(60_000)
     .meta({ unit: 'milliseconds', description: 'the longest rest' }),
   maxTakeovers: z

@@ -103,6 +103,32 @@ export type ProviderConfig = Omit<z.infer<typeof provider>, 'kind' | 'apiKeyEnv'
 };
 export type ModelConfig = z.infer<typeof model>;
 
+/** What the configuration of a folder adds that a single file has no fields for. */
+export type FolderPart = {
+  /**
+   * Providers whose address, kind, key or headers the folder sets: they are the folder's alone, so that
+   * no key, address or header of the user reaches a place that the folder chose.
+   */
+  readonly providers: ReadonlySet<string>;
+  /** The same of the search service. */
+  readonly search: boolean;
+  /** They count where they are higher than the user's own and the catalogue's. */
+  readonly prices: Readonly<Record<string, PriceOverride>>;
+  /** Whether its prices also stand for models of which no other price is known. */
+  readonly isTrusted: boolean;
+};
+
+/** A configuration to which no folder adds anything. */
+export const NO_FOLDER: FolderPart = {
+  providers: new Set(),
+  search: false,
+  prices: {},
+  isTrusted: false,
+};
+
+/** Calls to a provider at a time where nothing else is said, in each process. */
+export const DEFAULT_CONCURRENCY = 8;
+
 /** Everything that the models room needs to know; nothing in it is read from the environment. */
 export type ModelsConfig = {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
@@ -111,6 +137,8 @@ export type ModelsConfig = {
   readonly participants?: readonly string[];
   /** The model that compares parts of prompts that are too long; on this machine where absent. */
   readonly embeddings?: string;
+  /** Prices of a folder, see FolderPart. */
+  readonly folderPrices?: Pick<FolderPart, 'prices' | 'isTrusted'>;
   /** What `recorded/…` answers from. */
   readonly recording?: RecordingConfig;
 };
@@ -175,17 +203,21 @@ export const firstKeyNames = ({ providers }: ModelsConfig): string[] =>
     return isHosted && providers[name]?.apiKey === undefined ? keyNames.slice(0, 1) : [];
   });
 
-/** The variable that gives a provider its key, if one is set. */
-export const findKeyVariable = (
-  environment: Environment,
+/** Where a provider's key is looked for in the environment; the first that is set wins. */
+export const keyVariables = (
   name: string,
-  apiKeyEnv?: string,
-): string | undefined =>
-  keyVariables(name, apiKeyEnv).find((variable) => environment[variable]?.trim());
+  apiKeyEnv: string | undefined,
+  folder: Pick<FolderPart, 'providers'> = NO_FOLDER,
+): readonly string[] => [
+  ...(apiKeyEnv ? [apiKeyEnv] : []),
+  ...(folder.providers.has(name) ? [] : presetOf(name).keyNames),
+];
 
-/** Where a provider's key is looked for in the environment, the first that is set wins. */
-const keyVariables = (name: string, apiKeyEnv?: string): readonly string[] =>
-  apiKeyEnv ? [apiKeyEnv, ...presetOf(name).keyNames] : presetOf(name).keyNames;
+/** The same for its address. */
+export const urlVariables = (
+  name: string,
+  folder: Pick<FolderPart, 'providers'> = NO_FOLDER,
+): readonly string[] => (folder.providers.has(name) ? [] : presetOf(name).urlNames);
 
 /** The first variable of a list that is set. */
 export const firstSet = (
@@ -207,17 +239,25 @@ export function parseModelsFile(file: unknown): z.infer<typeof modelsFile> {
  * Puts the configuration together: presets, then the parsed `dialectic.config.*`, then the
  * environment, which wins because it is what a person types for one run.
  */
-export function readModelsConfig(environment: Environment, file: unknown = {}): ModelsConfig {
+export function readModelsConfig(
+  environment: Environment,
+  file: unknown = {},
+  folder: FolderPart = NO_FOLDER,
+): ModelsConfig {
   const parsed = parseModelsFile(file);
   const { providers: fromFile = {}, models = {}, participants, embeddings } = parsed;
   const names = new Set([...Object.keys(PRESETS), ...Object.keys(fromFile)]);
   const providers: Record<string, ProviderConfig> = {};
-  for (const name of names) providers[name] = mergeProvider(name, fromFile[name], environment);
+  for (const name of names) {
+    providers[name] = mergeProvider(name, fromFile[name], environment, folder);
+  }
+  const { prices, isTrusted } = folder;
   return {
     providers,
     models,
     ...(participants ? { participants } : {}),
     ...(embeddings ? { embeddings } : {}),
+    ...(Object.keys(prices).length > 0 ? { folderPrices: { prices, isTrusted } } : {}),
   };
 }
 
@@ -225,14 +265,16 @@ function mergeProvider(
   name: string,
   fromFile: z.infer<typeof provider> | undefined,
   environment: Environment,
+  folder: FolderPart,
 ): ProviderConfig {
-  const { keyNames: _, urlNames, ...preset } = presetOf(name);
+  const { keyNames: _keys, urlNames: _urls, ...preset } = presetOf(name);
   const { apiKeyEnv, ...own } = fromFile ?? {};
   const place = `providers.${name}`;
-  const variables = keyVariables(name, apiKeyEnv);
-  const apiKey = readFirst(environment, variables, `${place}.apiKey`, own.apiKey, checkKey);
+  const keys = keyVariables(name, apiKeyEnv, folder);
+  const apiKey = readFirst(environment, keys, `${place}.apiKey`, own.apiKey, checkKey);
   const url = own.baseUrl ?? preset.baseUrl;
-  const baseUrl = readFirst(environment, urlNames, `${place}.baseUrl`, url, checkBaseUrl);
+  const urls = urlVariables(name, folder);
+  const baseUrl = readFirst(environment, urls, `${place}.baseUrl`, url, checkBaseUrl);
   checkHeaders(`${place}.headers`, own.headers ?? {});
   return {
     ...preset,

@@ -39,6 +39,28 @@ describe('findPrice', () => {
     expect(await findPrice('openai/no-such-model', config)).toBeNull();
   });
 
+  test('a price of a folder counts where it is higher, and makes no unknown price known', async () => {
+    const free = { input: 0, output: 0 };
+    const dear = { input: 1e6, output: 0 };
+    const withFolder = (price: typeof free, isTrusted: boolean) => {
+      const names = ['compatible/own', 'compatible/other', 'google/gemini-2.5-pro', 'ollama/x'];
+      const prices = Object.fromEntries(names.map((name) => [name, price]));
+      return { ...config, folderPrices: { prices, isTrusted } };
+    };
+    for (const isTrusted of [true, false]) {
+      const cheap = withFolder(free, isTrusted);
+      for (const model of ['compatible/own', 'google/gemini-2.5-pro', 'ollama/x']) {
+        const [own, folders] = [await findPrice(model, config), await findPrice(model, cheap)];
+        expect({ ...folders, source: own?.source }).toEqual(own);
+      }
+      const raised = (await findPrice('google/gemini-2.5-pro', withFolder(dear, isTrusted)))!;
+      expect([raised.rates.input, raised.steps[0]?.rates.input]).toEqual([1e6, 1e6]);
+      expect(raised.rates.output).toBeGreaterThan(0);
+    }
+    expect(await findPrice('compatible/other', withFolder(dear, false))).toBeNull();
+    expect((await findPrice('compatible/other', withFolder(dear, true)))?.rates.input).toBe(1e6);
+  });
+
   test('a long prompt is charged at the higher step, as a whole', async () => {
     const price = (await findPrice('google/gemini-2.5-pro', config))!;
     const below = costMicros(usage(200_000), price);

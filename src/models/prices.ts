@@ -32,13 +32,38 @@ const FREE: ModelPrice = {
   steps: [],
 };
 
-/** The price of a model: the configuration's, else the catalogue's; null says "unknown". */
+/**
+ * The price of a model: the configuration's, else the catalogue's; null says "unknown". One that the
+ * configuration of a folder gives counts where it is higher, so that no folder makes a run look cheap.
+ */
 export async function findPrice(model: string, config: ModelsConfig): Promise<ModelPrice | null> {
+  const known = await findKnownPrice(model, config);
+  const { prices = {}, isTrusted = false } = config.folderPrices ?? {};
+  const given = Object.hasOwn(prices, model) ? prices[model] : undefined;
+  if (given === undefined) return known;
+  const least = fromOverride(given);
+  if (known !== null) return raiseTo(known, least.rates);
+  return isTrusted ? least : null;
+}
+
+async function findKnownPrice(model: string, config: ModelsConfig): Promise<ModelPrice | null> {
   const { provider, name } = parseModelId(model);
   const override = config.models[model]?.price;
   if (override) return fromOverride(override);
   if (['offline', 'recorded'].includes(provider) || config.providers[provider]?.local) return FREE;
   return (await fromGenaiPrices(provider, name)) ?? (await fromModelPrices(provider, name));
+}
+
+/** A price none of whose rates is below the least one. */
+function raiseTo(price: ModelPrice, least: TokenRates): ModelPrice {
+  const raise = (rates: TokenRates): TokenRates => ({
+    input: Math.max(rates.input, least.input),
+    cachedInput: Math.max(rates.cachedInput, least.cachedInput),
+    cacheWrite: Math.max(rates.cacheWrite, least.cacheWrite),
+    output: Math.max(rates.output, least.output),
+  });
+  const steps = price.steps.map((step) => ({ ...step, rates: raise(step.rates) }));
+  return { source: 'configuration', rates: raise(price.rates), steps };
 }
 
 /** Cost of a call in micro-USD: exact, and rounded up once, at the end. */

@@ -3,7 +3,7 @@ import { sendHttp } from '../platform/http.ts';
 import { abortedError, callModel, type Outside } from './call-model.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
-import type { ModelsConfig, ProviderConfig } from './config.ts';
+import { DEFAULT_CONCURRENCY, type ModelsConfig, type ProviderConfig } from './config.ts';
 import { embedTexts } from './embed-texts.ts';
 import { type ModelId, parseModelId } from './model-id.ts';
 import { createOfflineProvider } from './offline/offline-provider.ts';
@@ -12,8 +12,6 @@ import { requireProvider, requireRecording } from './require-models.ts';
 import type { ModelProvider } from './types.ts';
 import { systemClock } from './watchdog.ts';
 import { findWindow } from './windows.ts';
-
-const DEFAULT_CONCURRENCY = 8;
 
 /** Codes that tell that the provider itself is in trouble. */
 const TROUBLE = new Set([
