@@ -1,11 +1,17 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text as readAll } from 'node:stream/consumers';
 import type { Terminal } from './ask-questions.ts';
+import { readStandardInput } from './read-input.ts';
+
+/** The longest keys are tokens of a few kilobytes. */
+const MOST_BYTES = 65_536;
 
 /** Reads a secret: typed at the terminal without being shown, else all of standard input. */
 export async function askSecret(prompt: string, terminal: Terminal | null): Promise<string> {
-  return (terminal ? await typeHidden(prompt, terminal) : await readAll(process.stdin)).trim();
+  const given = terminal
+    ? await typeHidden(prompt, terminal)
+    : (await readStandardInput(MOST_BYTES)).toString('utf8');
+  return given.trim();
 }
 
 /** What the person types; empty after Ctrl-C and at the end of input. */

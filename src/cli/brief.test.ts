@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/stores.ts';
@@ -29,4 +30,57 @@ test('a brief without a word says what a brief is', async () => {
   const path = join(await temporaryFolder(), 'empty.md');
   await writeFile(path, '\n');
   await expect(readBrief(path)).rejects.toThrow(`${path} is empty: a brief says what`);
+});
+
+test('a FIFO or a device is refused by name, without waiting for what it may say', async () => {
+  const fifo = join(await temporaryFolder(), 'brief.md');
+  execFileSync('mkfifo', [fifo]);
+  for (const path of [fifo, '/dev/zero']) {
+    await expect(readBrief(path)).rejects.toMatchObject({
+      code: 'usage_invalid',
+      message: `Cannot read the brief: ${path} is a pipe, a device or a socket, and no file. Name a file.`,
+    });
+  }
+});
+
+test('a file that is too large is refused before it is in memory', async () => {
+  const path = join(await temporaryFolder(), 'brief.md');
+  await writeFile(path, '');
+  await truncate(path, 2_000_000_000);
+  const before = process.memoryUsage.rss();
+  await expect(readBrief(path)).rejects.toThrow(`The brief ${path} has over 2000000 characters.`);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000);
+});
+
+const program = (path: string): string => `
+  import { readBrief } from ${JSON.stringify(new URL('brief.ts', import.meta.url))};
+  try {
+    const { name, brief } = await readBrief(${JSON.stringify(path)});
+    console.log(name + ': ' + brief.length);
+  } catch (error) {
+    console.log(error.message);
+  }
+  process.exit();
+`;
+const inShell = (command: string, path: string): string =>
+  execFileSync('bash', ['-c', command, process.execPath, program(path)], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  }).trim();
+
+test.each([
+  ['standard input', 'echo A bakery | "$0" --input-type=module -e "$1"', '-'],
+  ['standard input as a path', 'echo A bakery | "$0" --input-type=module -e "$1"', '/dev/stdin'],
+  [
+    'a descriptor of the shell',
+    'exec 7< <(echo A bakery); "$0" --input-type=module -e "$1" 7<&7',
+    '/dev/fd/7',
+  ],
+])('%s is a brief', (_, command, path) => {
+  expect(inShell(command, path)).toMatch(/: 9$/);
+});
+
+test('a command without an end behind standard input is refused at the limit', () => {
+  const said = inShell('yes | "$0" --input-type=module -e "$1"', '-');
+  expect(said).toBe('The brief on standard input has over 2000000 characters.');
 });

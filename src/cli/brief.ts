@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import type { NewResource } from '../session/start.ts';
+import { readInput } from './read-input.ts';
 
 const MOST_CHARS = 2_000_000;
+/** A character takes three bytes of UTF-8 at most, and the file may begin with a byte order mark. */
+const MOST_BYTES = 3 * MOST_CHARS + 3;
 
 /** Reads a text that a person named: a file, or `-` for standard input. */
 export async function readText(path: string, what: string): Promise<string> {
@@ -15,10 +16,14 @@ export async function readText(path: string, what: string): Promise<string> {
     const message = `The ${what} ${path} is not text in UTF-8${describeFormat(bytes, path)}.`;
     throw new DialecticError('usage_invalid', message);
   }
-  if (text.length > MOST_CHARS) {
-    throw new DialecticError('usage_invalid', `The ${what} has over ${MOST_CHARS} characters.`);
-  }
+  if (text.length > MOST_CHARS) throw tooLong(path, what);
   return text;
+}
+
+function tooLong(path: string, what: string): DialecticError {
+  const where = path === '-' ? 'on standard input' : path;
+  const message = `The ${what} ${where} has over ${MOST_CHARS} characters.`;
+  return new DialecticError('usage_invalid', message);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -31,8 +36,12 @@ const REASONS: Readonly<Record<string, string>> = {
 
 async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    return path === '-' ? Buffer.from(await readAll(process.stdin)) : await readFile(path);
+    return await readInput(path, MOST_BYTES);
   } catch (cause) {
+    if (cause instanceof DialecticError) {
+      if (cause.code === 'file_too_large') throw tooLong(path, what);
+      throw new DialecticError('usage_invalid', `Cannot read the ${what}: ${cause.message}`);
+    }
     const reason = REASONS[codeOf(cause)] ?? messageOf(cause);
     const message = `Cannot read the ${what}: ${path} ${reason}.`;
     throw new DialecticError('usage_invalid', message, { cause });

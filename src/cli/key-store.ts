@@ -1,8 +1,11 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import { writePrivateFile } from '../platform/folders.ts';
+import { readRegularFileSync } from '../platform/read-regular-file.ts';
 import { userFolder } from './trusted-files.ts';
+
+const MOST_BYTES = 1_000_000;
 
 /** Where the keys lie that `dialectic keys set` has stored. */
 export const keyStorePath = (): string => join(userFolder(), 'keys.json');
@@ -16,7 +19,7 @@ export function readStoredKeys(): Map<string, string> {
   // Windows has no such bits: there the folder of the account protects the file.
   const isClosed = process.platform === 'win32' || (entry.mode & 0o077) === 0;
   if (!entry.isFile() || !isOwn || !isClosed) throw exposed(path);
-  return parseKeys(path, readFileSync(path, 'utf8'));
+  return parseKeys(path, readRegularFileSync(path, { atMostBytes: MOST_BYTES }).toString('utf8'));
 }
 
 /** Stores the key of a provider in place of an older one. */

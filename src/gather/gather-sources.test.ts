@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -98,6 +100,18 @@ describe('gathering files', () => {
     await symlink(folder, link);
     const { sources } = await gatherSources([link, folder, join(folder, 'own.txt')]);
     expect(sources.map(({ place }) => place)).toEqual([join(link, 'own.txt')]);
+  });
+
+  test('reads a file to its end that claims to be empty, and refuses a pipe by name', async () => {
+    const path = '/proc/self/limits';
+    if (existsSync(path)) {
+      const [source] = (await gatherSources([path])).sources;
+      expect(source?.draft.excerpts[0]).toBe(readFileSync(path, 'utf8'));
+    }
+    const fifo = join(await temporaryFolder(), 'notes.md');
+    execFileSync('mkfifo', [fifo]);
+    const { refused } = await gatherSources([fifo]);
+    expect(refused[0]?.error.message).toBe(`${fifo} is a device, a pipe or a socket.`);
   });
 
   test('ends with an error where the sources are too large together', async () => {
