@@ -23,6 +23,13 @@ export const STORAGE_ERROR_CODES = {
     'The process that holds the data directory is of another version of Dialectic.',
     'Wait until it has ended, or stop it (its pid is in the message); then start this one again.',
   ),
+  message_too_large: entry(
+    3,
+    413,
+    false,
+    'A request to the process that holds the data directory, or its answer, is too large.',
+    'Give or ask for less at once, or start the command again when that process has ended.',
+  ),
   data_directory_unusable: entry(
     3,
     503,

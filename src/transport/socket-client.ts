@@ -27,7 +27,10 @@ export async function openConnection(
     const first = await withTimeout(messages.next(), greetingMs, () => silent(address));
     if (!first.done) return { greeting: first.value as Greeting, socket, messages };
   } catch (thrown) {
-    if (thrown instanceof DialecticError) throw thrown;
+    if (thrown instanceof DialecticError) {
+      socket.destroy();
+      throw thrown;
+    }
     // Nobody listens there: the file is of a process that was killed, or of one that only begins.
   }
   socket.destroy();
@@ -79,7 +82,8 @@ async function readReply(
   try {
     const { done, value } = await messages.next();
     if (!done) return value as Reply;
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof DialecticError) throw thrown;
     // A reset connection is the same as a closed one: the other process is gone.
   }
   throw holderEnded(pid, true);

@@ -72,8 +72,11 @@ export class SocketServer {
       const work = this.#carryOut(socket, first.value, messages);
       this.#busy.add(work);
       await work.finally(() => this.#busy.delete(work));
-    } catch {
-      // The caller is gone, or speaks no JSON: there is nobody to tell.
+    } catch (thrown) {
+      // Else the caller is gone, or speaks no JSON: there is nobody to tell.
+      if (thrown instanceof DialecticError) {
+        await sendJsonLine(socket, { kind: 'error', error: packError(thrown) } satisfies Reply);
+      }
     } finally {
       this.#idle.delete(socket);
       socket.destroySoon();

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { afterTheFile, temporaryFolder } from '../../test/stores.ts';
@@ -143,4 +144,57 @@ test('a process that is alive and silent is told from one that is gone', async (
   afterTheFile(() => mute.close());
   const silent = { code: 'data_directory_locked' };
   await expect(openConnection(address, 50)).rejects.toMatchObject(silent);
+});
+
+/** More than may be in a line, without a line break, as fast as the other end takes it. */
+async function flood(socket: Socket): Promise<number> {
+  const piece = Buffer.alloc(1_000_000, 'x');
+  let sent = 0;
+  while (socket.writable && sent < 1_000_000_000) {
+    sent += piece.length;
+    if (!socket.write(piece)) {
+      await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
+    }
+  }
+  return sent;
+}
+const MOST_SENT = 300_000_000;
+
+test('a request without an end is refused by name, and its connection is closed', async () => {
+  const { address, ask } = await serve(async () => 'answered');
+  const connection = await openConnection(address);
+  const { socket, messages } = connection!;
+  const reply = messages.next();
+  reply.catch(() => undefined);
+  expect(await flood(socket)).toBeLessThan(MOST_SENT);
+  await expect(reply).resolves.toMatchObject({
+    value: { kind: 'error', error: { code: 'message_too_large' } },
+  });
+  expect(await gather(ask())).toMatchObject([{ value: 'answered' }]);
+});
+
+test('an answer without an end is an error with a name', async () => {
+  const address = join(await temporaryFolder(), 'api');
+  const sent = Promise.withResolvers<number>();
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write(`${JSON.stringify(greeting)}\n`);
+    sent.resolve(flood(socket));
+  }).listen(address);
+  afterTheFile(() => server.close());
+  const connection = await openConnection(address);
+  await expect(gather(converse(connection!, { method: 'm', args: [] }))).rejects.toMatchObject({
+    code: 'message_too_large',
+  });
+  expect(await sent.promise).toBeLessThan(MOST_SENT);
+});
+
+test('what is too large is not sent, in either direction', async () => {
+  const large = 'x'.repeat(MOST_SENT);
+  const { address, ask } = await serve(async ({ method }) => (method === 'large' ? large : 1));
+  const tooLarge = { code: 'message_too_large' };
+  await expect(gather(ask({}, 'large'))).rejects.toMatchObject(tooLarge);
+  const connection = await openConnection(address);
+  const request = { method: 'm', args: [large, large] };
+  await expect(gather(converse(connection!, request))).rejects.toMatchObject(tooLarge);
 });
