@@ -1,6 +1,9 @@
 import { DialecticError, messageOf } from '../errors/errors.ts';
+import { secretsHider } from '../models/hide-secrets.ts';
 import { limitResponse, WHOLE_LIMITS } from '../models/limit-response.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
+import { cleanText } from '../text/clean-text.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 import { isRecord } from '../text/is-record.ts';
 import { asLine, asYear } from './describe-markdown.ts';
 import { MOST_HITS, type SearchHit, type SearchProvider } from './search-provider.ts';
@@ -80,6 +83,7 @@ export function webSearch(config: WebSearch, send: SendHttp = sendHttp): SearchP
     const message = `There is no ${missing} for the search with ${provider}.`;
     throw new DialecticError('search_not_configured', message);
   }
+  const hide = secretsHider({ apiKey });
   return {
     name: provider,
     async search(query, { most = MOST_HITS, signal } = {}) {
@@ -87,25 +91,33 @@ export function webSearch(config: WebSearch, send: SendHttp = sendHttp): SearchP
       const { path, ...init } = service.ask(query.slice(0, LONGEST_QUERY), most, apiKey);
       const url = baseUrl.replace(/\/$/, '') + path;
       const until = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-      const answer = await ask(provider, () =>
+      const answer = await ask(provider, hide, () =>
         // A redirect would carry the key elsewhere.
         send(url, { ...init, redirect: 'manual', signal: until }),
       );
       const results = isRecord(answer) ? service.results(answer) : [];
-      const hits = Array.isArray(results) ? results.flatMap((one) => hitOf(one, service)) : [];
+      const hits = Array.isArray(results)
+        ? results.flatMap((one) => hitOf(one, service, hide))
+        : [];
       return hits.slice(0, most);
     },
   };
 }
 
-async function ask(name: string, send: () => Promise<Response>): Promise<unknown> {
+async function ask(
+  name: string,
+  hide: HideSecrets,
+  send: () => Promise<Response>,
+): Promise<unknown> {
   let response: Response;
   try {
     response = limitResponse(await send(), WHOLE_LIMITS);
     if (response.ok) return await response.json();
   } catch (thrown) {
-    const message = `${name} did not answer the search: ${messageOf(thrown)}`;
-    throw new DialecticError('search_unavailable', message, { cause: thrown });
+    // The parser's own message would repeat a part of the answer, with the key in it perhaps.
+    const why = thrown instanceof SyntaxError ? 'what came is not JSON' : messageOf(thrown);
+    const message = `${name} did not answer the search: ${hide(cleanText(why))}`;
+    throw new DialecticError('search_unavailable', message);
   }
   await response.body?.cancel();
   throw explain(name, response.status);
@@ -123,12 +135,15 @@ function explain(name: string, status: number): DialecticError {
   return new DialecticError(code, message, { details: { status } });
 }
 
-/** A hit with an address of the web; the rest is left out. */
-function hitOf(one: unknown, { text, date }: Service): SearchHit[] {
+/** A hit with an address of the web; the rest is left out, as is an address with the key in it. */
+function hitOf(one: unknown, { text, date }: Service, hide: HideSecrets): SearchHit[] {
   if (!isRecord(one) || typeof one['url'] !== 'string') return [];
   const url = URL.parse(one['url']);
-  if (url === null || !/^https?:$/.test(url.protocol)) return [];
-  const [title, snippet] = [one['title'], one[text]].map((value) => asLine(withoutTags(value)));
+  if (url === null || !/^https?:$/.test(url.protocol) || hide(url.href) !== url.href) return [];
+  const [title, snippet] = [one['title'], one[text]].map((value) => {
+    const said = withoutTags(value);
+    return asLine(typeof said === 'string' ? hide(cleanText(said)) : said);
+  });
   const year = asYear(one[date]);
   const draft = {
     title: title ?? url.href,

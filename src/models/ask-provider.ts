@@ -1,10 +1,11 @@
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { type SendHttp, sendHttp } from '../platform/http.ts';
 import { cleanText } from '../text/clean-text.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 import { classifyError, networkCodeOf } from './classify-error.ts';
 import type { ProviderConfig } from './config.ts';
 import { resolveEndpoint } from './endpoint.ts';
-import { type HideSecrets, secretsHider } from './hide-secrets.ts';
+import { secretsHider } from './hide-secrets.ts';
 import { limitResponse, WHOLE_LIMITS } from './limit-response.ts';
 
 /** How a provider is asked for what costs nothing, its list of models for example. */

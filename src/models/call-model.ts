@@ -1,12 +1,13 @@
 import { DialecticError, withDetails } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import { cleanText } from '../text/clean-text.ts';
 import { openLanguageModel, openStream } from './adapters.ts';
 import { buildCall } from './build-call.ts';
 import { ceilingOf, checkUsage, type UsageCeiling } from './check-usage.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
 import { classifyError } from './classify-error.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
-import { secretsHider } from './hide-secrets.ts';
+import { secretsFilter, secretsHider } from './hide-secrets.ts';
 import type { ModelId } from './model-id.ts';
 import { normaliseFinish } from './normalise.ts';
 import { createNameRestorer } from './restore-names.ts';
@@ -41,7 +42,8 @@ export async function callModel(call: Call, { clock, send }: Outside): Promise<M
   try {
     const fetch = createCheckedFetch(send, stream, hide, () => watchdog.touch());
     const sent = { ...built.options, abortSignal: watchdog.signal };
-    const filters = { names: createNameRestorer(built.renamed), hide };
+    const names = createNameRestorer(built.renamed);
+    const filters = { names, secrets: secretsFilter(provider), hide };
     const onDelta = (text: string): void => listener.onDelta(text);
     const outcome = stream
       ? await streamCall(await openStream(id, provider, fetch), sent, filters, onDelta)
@@ -104,10 +106,11 @@ function nameFailure(
 }
 
 async function toResult(
-  { request, window }: Call,
+  call: Call,
   outcome: CallOutcome,
   failure: DialecticError | undefined,
 ): Promise<ModelResult> {
+  const { request, window } = call;
   const ceiling = ceilingOf(request, window);
   const reported = checkUsage(outcome.usage, ceiling);
   if (failure && outcome.text === '') {
@@ -121,9 +124,8 @@ async function toResult(
     usage: reported ?? (await estimateUsage(request, outcome.text, ceiling)),
     ...(failure ? { error: failure } : {}),
     raw: {
-      finishReason: outcome.finishReason?.raw ?? null,
+      finishReason: secretsHider(call.provider)(cleanText(outcome.finishReason?.raw ?? '')) || null,
       responseId: outcome.responseId,
-      usage: outcome.usage?.raw ?? null,
       warnings: outcome.warnings,
     },
   };

@@ -5,6 +5,7 @@ import { sendHttp } from '../platform/http.ts';
 import { openStream } from './adapters.ts';
 import { buildCall } from './build-call.ts';
 import { classifyError } from './classify-error.ts';
+import { secretsFilter } from './hide-secrets.ts';
 import { chatEvent, startServer } from './loopback.fixture.ts';
 import { createNameRestorer } from './restore-names.ts';
 import { type CallOutcome, type StreamingModel, streamCall } from './run-call.ts';
@@ -40,7 +41,7 @@ const ask = (model: StreamingModel, options: LanguageModelV4CallOptions): Promis
   streamCall(
     model,
     options,
-    { names: createNameRestorer(new Map()), hide: (text) => text },
+    { names: createNameRestorer(new Map()), secrets: secretsFilter({}), hide: (text) => text },
     () => {},
   );
 

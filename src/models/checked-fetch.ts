@@ -1,7 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
 import { cleanText } from '../text/clean-text.ts';
-import type { HideSecrets } from './hide-secrets.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 import { limitResponse, STREAM_LIMITS, WHOLE_LIMITS } from './limit-response.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/error-codes.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
 import { cleanText } from '../text/clean-text.ts';
-import type { HideSecrets } from './hide-secrets.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 
 const LOST = /^(ECONN|ENOTFOUND|EAI_|EPIPE|EHOST|ENET|ETIMEDOUT|UND_ERR|ERR_STREAM_PREMATURE)/;
 const INSECURE =

@@ -1,105 +1,78 @@
+import { type HideSecrets, hideFragments } from '../text/hide-fragments.ts';
+import { hideWhole, type SecretFilter } from '../text/hide-whole.ts';
 import type { ProviderConfig } from './config.ts';
-
-/** Gives a text back without the secrets of a provider. */
-export type HideSecrets = (text: string) => string;
-
-const HIDDEN = '[key]';
-/** Shorter ones are placeholders (`none`), and words that a message needs. */
-const SHORTEST_SECRET = 6;
-/** So much of a secret's beginning is hidden too, where a server has cut the rest off. */
-const SHORTEST_BEGINNING = 12;
 
 type Credentials = Pick<ProviderConfig, 'apiKey' | 'headers' | 'baseUrl'>;
 
 const hiders = new WeakMap<object, HideSecrets>();
 
 /**
- * What hides the key and the header values of a provider, plain or as URLs, JSON, HTML, base64 and
- * hexadecimal digits write them. It must see a text before anybody cuts it: half a key at the cut
- * would not be known again.
+ * What hides the credentials of a provider in messages, ids and names, fragment by fragment. It must
+ * see a text before anybody cuts it.
  */
 export function secretsHider(provider: Credentials): HideSecrets {
   const known = hiders.get(provider);
   if (known) return known;
-  const hider = createHider(secretsOf(provider));
+  const hider = hideFragments(secretsOf(provider));
   hiders.set(provider, hider);
   return hider;
 }
 
+/** What hides whole credentials in the text of an answer, which becomes a document. */
+export const secretsFilter = (provider: Credentials): SecretFilter =>
+  hideWhole(
+    secretsOf(provider).filter((word) => word.length >= LEAST_RANDOM || looksRandom(word, 10)),
+  );
+
 /** What stands before a header's credential is none of the secret. */
-const SCHEME = /^(?:bearer|digest)$/i;
+const SCHEME = /^(?:basic|bearer|digest|token|api-?key|negotiate)$/i;
 
 function secretsOf({ apiKey = '', headers = {}, baseUrl = '' }: Credentials): string[] {
   const user = /\/\/([^/?#@]*)@/.exec(baseUrl)?.[1] ?? '';
-  const values = [apiKey, ...Object.values(headers), ...user.split(':')];
-  // Backslashes at the beginning are no secret, and any number of them may stand before one.
-  const words = values.flatMap((value) => value.split(/[\s\p{Cc}]+\\*|^\\+/u));
-  return [...new Set(words)].filter((word) => word.length >= SHORTEST_SECRET && !SCHEME.test(word));
+  const own = [apiKey, ...user.split(':')].flatMap(wordsOf);
+  return [...own, ...Object.entries(headers).flatMap(([name, value]) => secretsIn(name, value))];
 }
 
-function createHider(secrets: readonly string[]): HideSecrets {
-  if (secrets.length === 0) return (text) => text;
-  const pattern = new RegExp(secrets.flatMap(patternsOf).join('|'), 'g');
-  return (text) => text.replace(pattern, HIDDEN);
-}
-
-const patternsOf = (secret: string): string[] => [
-  patternOf(secret),
-  ...base64Of(secret).map(patternOf),
-  [...Buffer.from(secret)].map(hexDigits).join(''),
-];
+/** Parts of a header's name that say that its value is a credential. */
+const SECRET_PARTS = new Set(['auth', 'authorization', 'key', 'pass', 'pat', 'session', 'sid']);
+const SECRET_ENDING =
+  /(?:apikey|token|secret|passwo?r?d|credentials?|cookie|jwt|bearer|signature)$/;
 
 /**
- * The text itself or its beginning, each character in any of the ways to write it. JSON within JSON
- * doubles the backslashes before a character, so that any number of them may stand there. Only one
- * part of the pattern can take those of a place, and at its beginning only the first of them begins
- * a match: otherwise the time for a text of nothing but backslashes would grow with its square.
+ * The secrets in a header of the user's own. Its name decides where it says so; else only what cannot
+ * be a word: `x-team: documentation` and `accept: application/json` would mangle messages.
  */
-function patternOf(text: string): string {
-  const [first = '', ...rest] = text.match(/\\+|[^\\]/gu) ?? [];
-  const parts = rest.map((part, at) =>
-    part.startsWith('\\')
-      ? backslashPattern(part.length)
-      : characterPattern(part, at > 0 && rest[at - 1]!.startsWith('\\') ? '' : '\\\\*'),
-  );
-  const must = parts.slice(0, SHORTEST_BEGINNING - 1).join('');
-  const may = parts.slice(SHORTEST_BEGINNING - 1).map((one) => `(?:${one})?`);
-  return `(?:(?<!\\\\)\\\\+)?${characterPattern(first, '')}${must}${may.join('')}`;
+function secretsIn(name: string, value: string): string[] {
+  const words = wordsOf(value);
+  const parts = name.toLowerCase().split(/[-_]/);
+  const isNamed = parts.some((part) => SECRET_PARTS.has(part) || SECRET_ENDING.test(part));
+  const isSecret = isNamed || SCHEME.test(words[0] ?? '');
+  if (!isSecret) return words.filter((word) => looksRandom(word));
+  const secrets = words.filter((word) => !SCHEME.test(word));
+  return /^basic$/i.test(words[0] ?? '') ? [...secrets, ...secrets.map(passwordOf)] : secrets;
 }
 
-/** So many backslashes in a row, or more where JSON has doubled them. */
-const backslashPattern = (count: number): string =>
-  `(?:\\\\(?:(?:u00|x)5[cC])?|${urlPattern('\\')}|${htmlPattern(92)}){${count},}`;
+/** The password in the base64 of `user:password`; a server that decoded it may repeat it. */
+const passwordOf = (word: string): string =>
+  Buffer.from(word, 'base64')
+    .toString('utf8')
+    .replace(/^[^:]*:/, '');
 
-/** A character that is no backslash; `quotes` takes the backslashes before it. */
-function characterPattern(character: string, quotes: string): string {
-  const code = character.codePointAt(0)!;
-  const plain = character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const base64Url = { '+': '|-', '/': '|_' }[character] ?? '';
-  const json = `(?<=\\\\)(?:u00|x)${hexDigits(code)}`;
-  const written = `${quotes}(?:${json}|${plain}${base64Url})`;
-  return `(?:${urlPattern(character)}|${htmlPattern(code)}|${written})`;
-}
+const wordsOf = (value: string): string[] => value.split(/[\s\p{Cc}]+/u).filter(Boolean);
 
-const urlPattern = (character: string): string =>
-  [...Buffer.from(character)].map((byte) => `%(?:25){0,3}${hexDigits(byte)}`).join('');
-
-const htmlPattern = (code: number): string => `&#(?:${code}|[xX]0{0,4}${hexDigits(code)});`;
-
-const hexDigits = (byte: number): string =>
-  byte
-    .toString(16)
-    .padStart(2, '0')
-    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+const LEAST_RANDOM = 16;
 
 /**
- * What base64 makes of a secret inside of any text (`user:secret`), where it may begin at any of the
- * three bytes of a group. The digits at the ends that its neighbours share in are left out.
+ * Whether a word was made by chance, as keys and UUIDs are: it has digits and changes between capital
+ * letters, small ones and digits with at least every fourth character. Of random letters and digits
+ * three in five do, of hexadecimal digits two in five, of names of models and versions one in eight.
  */
-function base64Of(secret: string): string[] {
-  return [0, 1, 2].map((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
-    const first = Math.ceil((before * 8) / 6);
-    return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6));
-  });
+function looksRandom(word: string, least = LEAST_RANDOM): boolean {
+  // No word of a language is so long.
+  if (/[a-z\d]{24}/i.test(word)) return true;
+  if (word.length < least || !/\d/.test(word)) return false;
+  const changes = word.match(CHANGE)?.length ?? 0;
+  return changes * 4 >= word.length;
 }
+
+const CHANGE = /[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g;

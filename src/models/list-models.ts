@@ -1,9 +1,10 @@
 import { type DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { SendHttp } from '../platform/http.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 import { askProvider } from './ask-provider.ts';
 import type { ModelsConfig, ProviderConfig, ProviderKind } from './config.ts';
 import { isConfigured } from './endpoint.ts';
-import { type HideSecrets, secretsHider } from './hide-secrets.ts';
+import { secretsHider } from './hide-secrets.ts';
 import { findPrice, type ModelPrice } from './prices.ts';
 import { findWindow } from './windows.ts';
 

@@ -8,7 +8,8 @@ import type {
 } from '@ai-sdk/provider';
 import { DialecticError } from '../errors/errors.ts';
 import { cleanText, createTextCleaner } from '../text/clean-text.ts';
-import type { HideSecrets } from './hide-secrets.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
+import type { SecretFilter } from '../text/hide-whole.ts';
 import type { NameRestorer } from './restore-names.ts';
 
 /** Twice what the longest answers of today's models have: 128,000 tokens are 500,000 characters. */
@@ -35,7 +36,22 @@ export type StreamingModel = {
 };
 
 /** What makes the texts of an answer fit to be kept. */
-type Filters = { readonly names: NameRestorer; readonly hide: HideSecrets };
+type Filters = {
+  readonly names: NameRestorer;
+  /** Whole secrets in the text. */
+  readonly secrets: SecretFilter;
+  /** Fragments of secrets in what stands beside it. */
+  readonly hide: HideSecrets;
+};
+
+/** What takes the pieces of an answer through both filters. */
+function createTextFilter({ names, secrets }: Filters) {
+  return {
+    push: (piece: string): string => secrets.push(names.push(piece)),
+    flush: (rest: string): string =>
+      secrets.push(names.push(rest) + names.flush()) + secrets.flush(),
+  };
+}
 
 /**
  * Streams one answer. It never throws for what the provider does: the text that arrived before
@@ -44,11 +60,12 @@ type Filters = { readonly names: NameRestorer; readonly hide: HideSecrets };
 export async function streamCall(
   model: StreamingModel,
   options: LanguageModelV4CallOptions,
-  { names, hide }: Filters,
+  filters: Filters,
   onDelta: (text: string) => void,
 ): Promise<CallOutcome> {
   const outcome = emptyOutcome();
   const cleaner = createTextCleaner();
+  const texts = createTextFilter(filters);
   const receive = (text: string): void => {
     if (text === '') return;
     const taken = text.slice(0, LONGEST_ANSWER - outcome.text.length);
@@ -59,9 +76,10 @@ export async function streamCall(
   try {
     const { stream } = await model.doStream(options);
     for await (const part of stream) {
-      if (part.type === 'text-delta') receive(names.push(cleaner.push(part.delta)));
+      if (part.type === 'text-delta') receive(texts.push(cleaner.push(part.delta)));
       else if (part.type === 'stream-start') outcome.warnings = part.warnings.map(describeWarning);
-      else if (part.type === 'response-metadata') outcome.responseId = cleanId(part.id, hide);
+      else if (part.type === 'response-metadata')
+        outcome.responseId = cleanId(part.id, filters.hide);
       else if (part.type === 'finish') {
         outcome.finishReason = part.finishReason;
         outcome.usage = part.usage;
@@ -74,7 +92,7 @@ export async function streamCall(
   } catch (error) {
     outcome.failure = error;
   }
-  if (outcome.text.length < LONGEST_ANSWER) receive(names.push(cleaner.flush()) + names.flush());
+  if (outcome.text.length < LONGEST_ANSWER) receive(texts.flush(cleaner.flush()));
   return outcome;
 }
 
@@ -82,19 +100,19 @@ export async function streamCall(
 export async function wholeCall(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions,
-  { names, hide }: Filters,
+  filters: Filters,
   onDelta: (text: string) => void,
 ): Promise<CallOutcome> {
   const outcome = emptyOutcome();
   try {
     const result = await model.doGenerate(options);
     const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    const whole = names.push(cleanText(text)) + names.flush();
+    const whole = createTextFilter(filters).flush(cleanText(text));
     outcome.text = whole.slice(0, LONGEST_ANSWER);
     if (whole.length > LONGEST_ANSWER) outcome.failure = tooLong();
     outcome.finishReason = result.finishReason;
     outcome.usage = result.usage;
-    outcome.responseId = cleanId(result.response?.id, hide);
+    outcome.responseId = cleanId(result.response?.id, filters.hide);
     outcome.warnings = result.warnings.map(describeWarning);
   } catch (error) {
     outcome.failure = error;

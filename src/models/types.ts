@@ -63,7 +63,6 @@ export type TokenUsage = {
 type RawResponse = {
   readonly finishReason: string | null;
   readonly responseId: string | null;
-  readonly usage: unknown;
   readonly warnings: readonly string[];
 };
 

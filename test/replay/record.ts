@@ -56,7 +56,7 @@ export const writer: ModelProvider = {
       text,
       finishReason,
       usage: { ...counts, cachedInputTokens: 0, cacheWriteTokens: 0, estimated: false },
-      raw: { finishReason, responseId: null, usage: null, warnings: [] },
+      raw: { finishReason, responseId: null, warnings: [] },
     });
   },
 };

@@ -15,8 +15,8 @@ test('so does every expression that src/ builds', async () => {
     loadProcess(documentedExample());
     const { createNameRestorer } = await import('../../src/models/restore-names.ts');
     createNameRestorer(new Map([['section_1', 'Section 1']]));
-    const { secretsHider } = await import('../../src/models/hide-secrets.ts');
-    secretsHider({ apiKey: 'sk-aaaaaaaaaaaaaaaa/+aaaa' });
+    const { secretsFilter } = await import('../../src/models/hide-secrets.ts');
+    secretsFilter({ apiKey: 'sk-aaaaaaaaaaaaaaaa/+aaaa' });
   });
   const files = new Set(built.map(({ place }) => place));
   expect([...countBuilt().keys()].filter((file) => !files.has(file))).toEqual([]);

@@ -37,7 +37,7 @@ export function createOfflineProvider(
       const finishReason = error ? 'interrupted' : text === whole ? 'stop' : 'length';
       const inputTokens = counter.countRequest(request);
       const usage = { ...NO_CACHE, inputTokens, outputTokens: count(sent) };
-      const raw = { finishReason, responseId: null, usage: null, warnings: [] };
+      const raw = { finishReason, responseId: null, warnings: [] };
       return {
         text: sent,
         finishReason,

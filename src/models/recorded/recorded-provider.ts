@@ -85,7 +85,7 @@ async function toResult(
     usage: isWhole ? (answer.usage ?? (await countUsage(request, text))) : NOTHING,
     ...(finishReason === 'interrupted' ? interrupted : {}),
     origin: { kind: 'recording', costMicros: isWhole ? answer.costMicros : 0 },
-    raw: { finishReason, responseId: null, usage: null, warnings: [] },
+    raw: { finishReason, responseId: null, warnings: [] },
   };
 }
 
