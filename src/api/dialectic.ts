@@ -19,7 +19,7 @@ import type { RunResult } from '../session/summary.ts';
 import { type ExportOptions, writeFolder } from '../session/write-folder.ts';
 import type { Metrics } from '../sources/metrics.ts';
 import { settleLeftHolds } from '../wallet/holds.ts';
-import { reportCosts } from '../wallet/report.ts';
+import { markLeft, reportCosts } from '../wallet/report.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 import type {
   CostReport,
@@ -233,7 +233,7 @@ export class LocalDialectic {
       await settleLeftHolds(tx);
       return reportCosts(tx, session);
     });
-    return toPlain(report);
+    return toPlain(await markLeft(this.#store.database, report));
   }
 
   /** Jobs that wait for a date, with the fault that they wait for. */

@@ -94,9 +94,13 @@ export function describeReport(report: CostReport): string[] {
       `  Estimated, for want of a count by the provider: ${calls}, ${dollars(estimated.usd)}.`,
     );
   }
-  if (holds.length > 0) {
-    const held = 'Under way, with their worst case held';
-    lines.push(`  ${held}: ${countNoun(holds.length, 'call')}.`);
+  const underWay = holds.filter((hold) => hold.underWay).length;
+  const left = holds.length - underWay;
+  const held = 'with their worst case held';
+  if (underWay > 0) lines.push(`  Under way, ${held}: ${countNoun(underWay, 'call')}.`);
+  if (left > 0) {
+    const how = `To settle ${left === 1 ? 'it' : 'them'}: dialectic resume ${report.session}`;
+    lines.push(`  Left by a worker that is gone, ${held}: ${countNoun(left, 'call')}. ${how}`);
   }
   if (unknownPrices.length > 0) {
     lines.push(`Price unknown, tokens counted alone: ${unknownPrices.join(', ')}`);

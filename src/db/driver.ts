@@ -21,6 +21,8 @@ export type Hint = { readonly channel: string; readonly payload: string };
 export type Presence = {
   /** How long the lock has been held without a break; 0 while it is not. */
   heldForMs(): number;
+  /** Gives the place up; the id stays present. */
+  leavePlace(): Promise<void>;
   end(): Promise<void>;
 };
 
@@ -40,7 +42,7 @@ export interface Driver {
    * that end with its connection, so that other processes see them; an embedded database has one.
    */
   announce(id: string, place: string): Promise<Presence>;
-  /** How many are at each of the places at this moment, in the order of the places. */
+  /** How many are at each of the places, or have it as their id, at this moment; in their order. */
   countPresent(places: readonly string[]): Promise<number[]>;
   /** Resolves when there is room to write; at once unless `storage_full` was thrown. */
   untilWritable(signal?: AbortSignal): Promise<void>;

@@ -53,7 +53,7 @@ export class EmbeddedDriver implements Driver {
   readonly #backups: BackupSchedule;
   readonly #listeners = new Listeners();
   /** What was announced in this process: where each id is. */
-  readonly #present = new Map<string, string>();
+  readonly #present = new Map<string, string | null>();
   #watch: { stop(): void } | undefined;
   #thread: PgliteThread | undefined;
   #client: pg.Client | undefined;
@@ -162,12 +162,13 @@ export class EmbeddedDriver implements Driver {
     this.#present.set(id, place);
     return {
       heldForMs: () => elapsedMs() - since,
+      leavePlace: async () => void this.#present.set(id, null),
       end: async () => void this.#present.delete(id),
     };
   }
 
   async countPresent(places: readonly string[]): Promise<number[]> {
-    const present = [...this.#present.values()];
+    const present = [...this.#present].flat();
     return places.map((place) => present.filter((one) => one === place).length);
   }
 

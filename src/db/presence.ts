@@ -18,6 +18,7 @@ export async function announcePresence(
   let connecting: pg.Client | undefined;
   let since: number | undefined;
   let ended = false;
+  let hasLeft = false;
 
   const connect = async (): Promise<void> => {
     const next = new pg.Client(config);
@@ -26,7 +27,9 @@ export async function announcePresence(
     try {
       await next.connect();
       await next.query('select pg_advisory_lock(hashtextextended($1, 0))', [id]);
-      await next.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', [place]);
+      if (!hasLeft) {
+        await next.query('select pg_advisory_lock_shared(hashtextextended($1, 0))', [place]);
+      }
     } catch (error) {
       // It may hold one of the locks, for which the next one would wait.
       next.end().catch(() => {});
@@ -51,8 +54,16 @@ export async function announcePresence(
   await connect();
   return {
     heldForMs: () => (since === undefined ? 0 : elapsedMs() - since),
+    leavePlace: async () => {
+      hasLeft = true;
+      await client
+        ?.query('select pg_advisory_unlock_shared(hashtextextended($1, 0))', [place])
+        .catch(() => {}); // the connection broke, and its locks are gone
+    },
     end: async () => {
       ended = true;
+      // The server learns of the closed connection a moment later, and a pooler may keep its own open.
+      await client?.query('select pg_advisory_unlock_all()').catch(() => {});
       await Promise.all([client?.end(), connecting?.end()]);
     },
   };

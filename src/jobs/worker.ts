@@ -173,6 +173,8 @@ export class Worker {
    */
   async stop(graceMs = 5_000, impatience?: AbortSignal): Promise<void> {
     this.#stop.abort();
+    // It goes on with nothing from now on, though its last jobs may take a while.
+    const left = this.#presence?.leavePlace();
     this.#look();
     await this.#loop;
     await this.#leases.untilIdle(graceMs, impatience);
@@ -181,6 +183,7 @@ export class Worker {
     await this.#batch.drain();
     if (unfinished.length > 0) await handBack(this.#database, unfinished).catch(() => {});
     for (const cleanup of this.#cleanups) await cleanup();
+    await left;
     await this.#presence?.end();
   }
 

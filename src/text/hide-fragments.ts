@@ -97,8 +97,15 @@ type Read = { readonly text: string; readonly ends: Uint32Array };
  * Escapes of URLs (also within URLs), of HTML and of JSON. Any number of backslashes may stand before
  * a character, since JSON within JSON doubles them; they are skipped, as is what shows nothing.
  */
-const ESCAPE =
-  /%(?:25)*([\da-f]{2})|&#(?:(\d{1,6})|x([\da-f]{1,6}));|\\+(?:(?:u00|x)([\da-f]{2}))?|[\p{Cf}\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/giu;
+const ESCAPE = new RegExp(
+  [
+    String.raw`%(?:25)*([\da-f]{2})`,
+    String.raw`&#(?:(\d{1,6})|x([\da-f]{1,6}));`,
+    String.raw`\\+(?:(?:u00|x)([\da-f]{2}))?`,
+    String.raw`[\p{Cf}\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
+  ].join('|'),
+  'giu',
+);
 
 const BACKSLASH = 92;
 

@@ -1,3 +1,4 @@
+import type { Database } from '../db/database.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { TokenUsage } from '../models/types.ts';
@@ -32,22 +33,43 @@ type Trait = 'stage' | 'step' | 'document' | 'model' | 'lane' | 'identity';
 
 type Sum = { calls: number; usd: number; tokens: number };
 
+/** The worst case of a call without an answer. */
+type Hold = {
+  readonly call: string;
+  readonly usd: number;
+  readonly tokens: number;
+  /** False where its worker is gone: then the hold stays until the session goes on or ends. */
+  readonly underWay: boolean;
+};
+
+/** A hold with the worker that has its job; work that is no job's is settled by who does it. */
+type HeldCall = Omit<Hold, 'underWay'> & {
+  readonly isOfJob: boolean;
+  readonly worker: string | null;
+};
+
+type ReadCosts = Omit<CostReport, 'holds'> & { readonly holds: readonly HeldCall[] };
+
 /** Where the money of a session went. */
 export type CostReport = ReturnType<typeof summariseCosts> & {
   readonly session: string;
-  readonly holds: readonly { call: string; usd: number; tokens: number }[];
+  readonly holds: readonly Hold[];
   readonly entries: readonly (LedgerEntry & { readonly usd: number | null })[];
 };
 
 /**
  * Explains what a session cost, from the ledger, line by line. Requests that never left are no calls.
  */
-export async function reportCosts(tx: Transaction, sessionId: string): Promise<CostReport> {
+export async function reportCosts(tx: Transaction, sessionId: string): Promise<ReadCosts> {
   const calls = await readCalls(tx, sessionId);
   const entries = await readSessionEntries(tx, sessionId);
-  const holds = await tx.query<{ call: string; usd: number; tokens: number }>(
-    `select call_id as call, usd::float8 as usd, tokens::float8 as tokens from holds
-     where session_id = $1 and status = 'held' order by created_at, call_id`,
+  const holds = await tx.query<HeldCall>(
+    `select h.call_id as call, h.usd::float8 as usd, h.tokens::float8 as tokens,
+       j.id is not null as "isOfJob", j.worker_id as worker
+     from holds h
+     left join model_calls c on c.tenant_id = h.tenant_id and c.id = h.call_id
+     left join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+     where h.session_id = $1 and h.status = 'held' order by h.created_at, h.call_id`,
     [sessionId],
   );
   return {
@@ -59,6 +81,17 @@ export async function reportCosts(tx: Transaction, sessionId: string): Promise<C
       usd: entry.currency === 'USD' ? toUsd(entry.amount) : null,
     })),
   };
+}
+
+/** Tells calls under way from those that a dead worker has left. */
+export async function markLeft(database: Database, report: ReadCosts): Promise<CostReport> {
+  const workers = report.holds.map(({ worker }) => worker ?? '');
+  const alive = workers.length === 0 ? [] : await database.driver.countPresent(workers);
+  const holds = report.holds.map(({ isOfJob, worker: _, ...hold }, at) => ({
+    ...hold,
+    underWay: !isOfJob || alive[at]! > 0,
+  }));
+  return { ...report, holds };
 }
 
 /** Adds calls up by everything that they can be looked at by. */

@@ -5,7 +5,8 @@ import { openDatabase } from '../../src/db/open.ts';
 import { Worker } from '../../src/jobs/worker.ts';
 import { workplaceOf } from '../../src/jobs/workplaces.ts';
 import { sleep } from '../../src/platform/clock.ts';
-import { describeOnBoth, emptyDatabase, openTestStore } from '../stores.ts';
+import { Bench, named } from '../engine.ts';
+import { describeOnBoth, emptyDatabase, newTenant, openTestStore } from '../stores.ts';
 
 describeOnBoth('a worker whose start fails', (kind) => {
   test('is present no longer', async () => {
@@ -15,6 +16,34 @@ describeOnBoth('a worker whose start fails', (kind) => {
     await expect(worker.start()).rejects.toThrow('too many connections');
     const count = () => database.driver.countPresent([workplaceOf(undefined)]);
     await expect.poll(count).toEqual([0]);
+  });
+});
+
+describeOnBoth('a worker that stops', (kind) => {
+  test('is not counted while its last job ends, nor after it', async () => {
+    const database = await openTestStore(kind);
+    const begun = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const handlers = {
+      EXECUTE: async () => {
+        begun.resolve();
+        await held.promise;
+      },
+    };
+    const worker = new Worker({ database, handlers, pollMs: 50 });
+    const count = () => database.driver.countPresent([workplaceOf(undefined)]);
+    const { tenantId } = await newTenant(database);
+    await (await Bench.open(database, tenantId)).enqueue(named('one'));
+    await worker.start();
+    await begun.promise;
+    expect(await count()).toEqual([1]);
+    const stopped = worker.stop(60_000);
+    await expect.poll(count, { timeout: 5_000 }).toEqual([0]);
+    expect(worker.running).toBe(1);
+    held.resolve();
+    await stopped;
+    expect(await count()).toEqual([0]);
+    await database.close();
   });
 });
 

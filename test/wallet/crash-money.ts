@@ -4,12 +4,14 @@ import { type Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
 import { readBalances } from '../../src/wallet/balances.ts';
-import { type CostReport, reportCosts } from '../../src/wallet/report.ts';
+import { reportCosts } from '../../src/wallet/report.ts';
 import { seeded } from '../chaos/crash-jobs.ts';
 import { startScript } from '../chaos/processes.ts';
 import { emptyDirectory } from '../stores.ts';
 import { type Billed, startModelServer } from './model-server.ts';
 import { RATES, startDebate } from './sessions.ts';
+
+type Costs = Awaited<ReturnType<typeof reportCosts>>;
 
 type Place = { dataDirectory: string };
 
@@ -72,7 +74,7 @@ export async function crashWhilePaying(plan: { drafts: number; kills: number; se
 }
 
 /** Every call was posted once, at what the provider's record says; or brought nothing. */
-function expectEachPaidOnce(report: CostReport, billed: readonly Billed[]): void {
+function expectEachPaidOnce(report: Costs, billed: readonly Billed[]): void {
   const bills = new Map(billed.map((bill) => [bill.id, bill]));
   const seen = new Set<string>();
   for (const call of report.calls) {
@@ -99,7 +101,7 @@ function expectEachPaidOnce(report: CostReport, billed: readonly Billed[]): void
 }
 
 function expectNothingHeld(
-  report: CostReport,
+  report: Costs,
   balances: readonly { currency: string; balance: number; held: number }[],
 ) {
   expect(report.holds).toEqual([]);
