@@ -25,7 +25,7 @@ export async function openConnection(
   const messages = readJsonLines(socket);
   try {
     const first = await withTimeout(messages.next(), greetingMs, () => silent(address));
-    if (!first.done) return { greeting: first.value as Greeting, socket, messages };
+    if (!first.done) return { greeting: requireGreeting(address, first.value), socket, messages };
   } catch (thrown) {
     if (thrown instanceof DialecticError) {
       socket.destroy();
@@ -35,6 +35,15 @@ export async function openConnection(
   }
   socket.destroy();
   return undefined;
+}
+
+/** What is no greeting of ours comes from another program, which gets no request. */
+function requireGreeting(address: string, value: unknown): Greeting {
+  const { version, pid, callsModels }: Partial<Record<keyof Greeting, unknown>> = Object(value);
+  const isPid = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0;
+  const isVersion = typeof version === 'string' && /^[\w.+-]{1,64}$/.test(version);
+  if (isPid && isVersion && typeof callsModels === 'boolean') return { version, pid, callsModels };
+  throw silent(address);
 }
 
 const silent = (address: string): DialecticError =>

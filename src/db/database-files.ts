@@ -1,0 +1,117 @@
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, DialecticError } from '../errors/errors.ts';
+import { readBytesNow } from '../platform/read-file.ts';
+import { replaceText } from '../platform/safe-writes.ts';
+
+// A data directory may come from somebody else. What is checked here is what PostgreSQL, and copies of
+// its files, would take from it otherwise: files beyond the folder, pipes that never end, and settings.
+
+/** What initdb and a running database put at the top of a database's folder. */
+const TOP =
+  /^(?:base|global|pg_[a-z_]+|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
+/** Also of the files `pg_hba.conf` and `pg_ident.conf`, and of what it writes for a moment. */
+const ALSO = /^(?:pg_(?:hba|ident)\.conf|backup_manifest|current_logfiles|.*\.tmp|\.dialectic-.*)$/;
+/** They make PostgreSQL recover from elsewhere as it starts; no backup of this program has one. */
+const RECOVERY = ['recovery.signal', 'standby.signal', 'backup_label', 'tablespace_map'];
+
+/**
+ * The settings of every embedded store: those that initdb would write, as far as they are not the
+ * defaults. The rest is told to PostgreSQL at its start (pglite-thread.ts).
+ */
+const SETTINGS = `# Written whenever the store is opened: other settings do not count.
+max_connections = 100
+dynamic_shared_memory_type = posix
+max_wal_size = 1GB
+min_wal_size = 80MB
+log_timezone = UTC
+datestyle = 'iso, mdy'
+timezone = UTC
+lc_messages = C
+lc_monetary = C
+lc_numeric = C
+lc_time = C
+default_text_search_config = 'pg_catalog.english'
+`;
+const FILES: Readonly<Record<string, string>> = {
+  'postgresql.conf': SETTINGS,
+  'postgresql.auto.conf': '# Emptied whenever the store is opened: see postgresql.conf.\n',
+};
+const MOST_SETTINGS = 1_000_000;
+
+/** Refuses what no database of this program holds, before PostgreSQL opens its files. */
+export function checkDatabaseFiles(directory: string, folder: string): void {
+  requirePlainFolder(directory, folder);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() || entry.isDirectory()) continue;
+    throw foreign(directory, join(entry.parentPath, entry.name), 'is a link, a pipe or a device');
+  }
+  const found = RECOVERY.find((name) => lookAt(join(folder, name)));
+  if (found) throw foreign(directory, join(folder, found), 'would restore files from elsewhere');
+}
+
+/**
+ * Puts the program's own settings in the place of what the files say: they could switch fsync off,
+ * name libraries and commands, or read other files. A link in their place is replaced.
+ */
+export async function writeSettings(folder: string): Promise<void> {
+  for (const [name, text] of Object.entries(FILES)) {
+    const path = join(folder, name);
+    if (readText(path, MOST_SETTINGS) !== text) await replaceText(path, text, { mode: 0o600 });
+  }
+}
+
+/** Refuses a folder of the data directory that is a link, or no folder. */
+export function requirePlainFolder(directory: string, folder: string): void {
+  const entry = lookAt(folder);
+  if (entry === null || entry.isDirectory()) return;
+  throw foreign(directory, folder, entry.isSymbolicLink() ? 'is a link' : 'is no folder');
+}
+
+/**
+ * Deletes a database, or a backup of one, that a dead process left. Only what it can have left goes: a
+ * folder of another name in it is of somebody else, and nothing is deleted.
+ */
+export async function removeCopy(directory: string, folder: string): Promise<void> {
+  if (lookAt(folder) === null) return;
+  requirePlainFolder(directory, folder);
+  const names = readdirSync(folder);
+  const isBackup = names.every((name) => name === 'pgdata' || name === 'backup.json');
+  const database = isBackup ? join(folder, 'pgdata') : folder;
+  requirePlainFolder(directory, database);
+  const other = (lookAt(database) ? readdirSync(database) : []).find(
+    (name) => !TOP.test(name) && !ALSO.test(name),
+  );
+  if (other) throw foreign(directory, join(database, other), 'is not of a database');
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The text of a small file of a data directory; undefined where there is none that can be read. */
+export function readText(path: string, most = 10_000): string | undefined {
+  try {
+    return readBytesNow(path, most).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a file holds a time as this program writes it, which every message can show. */
+export const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\d:.TZ-]{20,30}$/.test(value) && !Number.isNaN(Date.parse(value));
+
+/** What stands at a path itself; null where nothing does. */
+export function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENOTDIR') return null;
+    throw thrown;
+  }
+}
+
+export const foreign = (directory: string, path: string, why: string): DialecticError =>
+  new DialecticError('data_directory_unusable', `Cannot use ${directory}: ${path} ${why}.`, {
+    action: 'Nothing was changed. Look at it and take it away, or name another --data.',
+    details: { directory, path },
+  });

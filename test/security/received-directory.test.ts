@@ -1,0 +1,305 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openDialectic } from '../../src/api/open-dialectic.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { restoreStore } from '../../src/db/restore.ts';
+import { FileLock } from '../../src/platform/file-lock.ts';
+import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { hostileLibrary } from './hostile-library.ts';
+
+const STAMP = '2026-01-01T00-00-00-000Z';
+const UNUSABLE = 'data_directory_unusable';
+
+let store: string;
+beforeAll(async () => {
+  store = await emptyDirectory();
+});
+
+/** A data directory as it was received, and a folder of the user that it has no business with. */
+type Place = { readonly directory: string; readonly outside: string; in(path: string): string };
+
+async function receive(): Promise<Place> {
+  const directory = join(await temporaryFolder(), 'data');
+  cpSync(store, directory, { recursive: true });
+  const outside = await temporaryFolder();
+  for (const name of ['notes.txt', 'sub/keys.json', `${STAMP}.partial/photo`, `${STAMP}/photo`]) {
+    mkdirSync(join(outside, name, '..'), { recursive: true });
+    writeFileSync(join(outside, name), `The user's own ${name}.`);
+  }
+  writeFileSync(
+    join(outside, STAMP, 'backup.json'),
+    '{"createdAt":"2026-01-01T00:00:00.000Z","bytes":1}',
+  );
+  return { directory, outside, in: (path) => join(directory, path) };
+}
+
+/** Every path of a folder with its content. */
+const describeFolder = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => [join(entry.parentPath, entry.name), entry.isFile()] as const)
+    .map(([path, isFile]) => (isFile ? `${path} ${readFileSync(path, 'utf8')}` : path))
+    .toSorted();
+
+const pipe = (path: string): void => void execFileSync('mkfifo', [path]);
+
+/** A file that says that it has this size and takes no room. */
+function sparse(path: string, bytes: number): void {
+  writeFileSync(path, '');
+  truncateSync(path, bytes);
+}
+
+/** Opens it as every command does, has a backup made at the end, and says how that went. */
+async function use(directory: string): Promise<string> {
+  try {
+    const dialectic = await openDialectic({
+      dataDirectory: directory,
+      environment: {},
+      backupEveryMs: 1,
+    });
+    await dialectic.list();
+    await dialectic.close();
+    return 'opens';
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+}
+
+const CASES: readonly (readonly [string, (place: Place) => void, string])[] = [
+  [
+    'a database that is a link',
+    (place) => {
+      cpSync(place.in('pgdata'), join(place.outside, 'pgdata'), { recursive: true });
+      rmSync(place.in('pgdata'), { recursive: true });
+      symlinkSync(join(place.outside, 'pgdata'), place.in('pgdata'));
+    },
+    UNUSABLE,
+  ],
+  [
+    'a folder of the database that is a link',
+    ({ outside, ...place }) => symlinkSync(outside, place.in('pgdata/pg_tblspc/16400')),
+    UNUSABLE,
+  ],
+  [
+    'a file of it that is a link',
+    ({ outside, ...place }) => symlinkSync(join(outside, 'notes.txt'), place.in('pgdata/global/1')),
+    UNUSABLE,
+  ],
+  ['a pipe in it', (place) => pipe(place.in('pgdata/base/pipe')), UNUSABLE],
+  [
+    'a pipe for its version',
+    (place) => {
+      rmSync(place.in('pgdata/PG_VERSION'));
+      pipe(place.in('pgdata/PG_VERSION'));
+    },
+    UNUSABLE,
+  ],
+  [
+    'a recovery by commands',
+    (place) => writeFileSync(place.in('pgdata/recovery.signal'), ''),
+    UNUSABLE,
+  ],
+  [
+    'a lock that is a link',
+    ({ outside, ...place }) => symlinkSync(join(outside, 'lock'), place.in('lock')),
+    UNUSABLE,
+  ],
+  ['a lock that is a pipe', (place) => pipe(place.in('lock')), UNUSABLE],
+  [
+    'a lock that is a database',
+    (place) => writeFileSync(place.in('lock'), 'SQLite format 3\0'),
+    UNUSABLE,
+  ],
+  ['a holder that is a pipe', (place) => pipe(place.in('holder.json')), 'opens'],
+  [
+    'a holder that is a link',
+    ({ outside, ...place }) => symlinkSync(join(outside, 'notes.txt'), place.in('holder.json')),
+    'opens',
+  ],
+  [
+    'the name of a holder to come that is a link',
+    ({ outside, ...place }) =>
+      symlinkSync(join(outside, 'notes.txt'), place.in(`holder.json.${process.pid}`)),
+    'opens',
+  ],
+  [
+    'a failed backup that is noted through a link',
+    ({ outside, ...place }) => {
+      writeFileSync(place.in('backups'), '');
+      symlinkSync(join(outside, 'notes.txt'), place.in('backup-failed.json'));
+    },
+    'opens',
+  ],
+  [
+    'backups that are a link',
+    ({ outside, ...place }) => symlinkSync(outside, place.in('backups')),
+    'opens',
+  ],
+  [
+    'a backup that is a link',
+    ({ outside, ...place }) => {
+      mkdirSync(place.in('backups'));
+      symlinkSync(join(outside, STAMP), place.in(`backups/${STAMP}`));
+    },
+    'opens',
+  ],
+  [
+    'a backup whose manifest is a pipe',
+    (place) => {
+      mkdirSync(place.in(`backups/${STAMP}`), { recursive: true });
+      pipe(place.in(`backups/${STAMP}/backup.json`));
+    },
+    'opens',
+  ],
+  [
+    'a backup whose manifest has eight gigabytes',
+    (place) => {
+      mkdirSync(place.in(`backups/${STAMP}`), { recursive: true });
+      sparse(place.in(`backups/${STAMP}/backup.json`), 8e9);
+    },
+    'opens',
+  ],
+  [
+    'a socket folder that is a link',
+    ({ outside, ...place }) => symlinkSync(outside, place.in('socket')),
+    'opens',
+  ],
+  [
+    'settings that read other files and switch fsync off',
+    ({ outside, ...place }) => {
+      appendFileSync(place.in('pgdata/postgresql.conf'), `include '${outside}/notes.txt'\n`);
+      appendFileSync(place.in('pgdata/postgresql.auto.conf'), 'fsync = off\n');
+    },
+    'opens',
+  ],
+  [
+    'settings that are a pipe',
+    (place) => {
+      rmSync(place.in('pgdata/postgresql.auto.conf'));
+      pipe(place.in('pgdata/postgresql.auto.conf'));
+    },
+    UNUSABLE,
+  ],
+];
+
+describe('a data directory of somebody else touches nothing outside of it, and nothing hangs', () => {
+  test.each(CASES)('%s', async (_, prepare, expected) => {
+    const place = await receive();
+    prepare(place);
+    const before = describeFolder(place.outside);
+    expect(await use(place.directory)).toBe(expected);
+    expect(describeFolder(place.outside)).toEqual(before);
+  });
+
+  test.each(['pgdata.new', 'pgdata.restoring', `backups/${STAMP}.partial`])(
+    'a file of the user in %s is not deleted with what a killed process leaves there',
+    async (name) => {
+      const place = await receive();
+      if (name === 'pgdata.new') rmSync(place.in('pgdata'), { recursive: true });
+      mkdirSync(place.in(name), { recursive: true });
+      writeFileSync(place.in(`${name}/thesis.tex`), 'Five years of work.');
+      expect(await use(place.directory)).toBe(UNUSABLE);
+      expect(readFileSync(place.in(`${name}/thesis.tex`), 'utf8')).toBe('Five years of work.');
+    },
+  );
+
+  test('a backup that holds links brings no file of the user into the store', async () => {
+    const place = await receive();
+    const backup = place.in(`backups/${STAMP}`);
+    mkdirSync(backup, { recursive: true });
+    writeFileSync(
+      join(backup, 'backup.json'),
+      '{"createdAt":"2026-01-01T00:00:00.000Z","bytes":1}',
+    );
+    cpSync(place.in('pgdata'), join(backup, 'pgdata'), { recursive: true });
+    symlinkSync(join(place.outside, 'notes.txt'), join(backup, 'pgdata/global/copied'));
+    await expect(restoreStore(place.directory)).rejects.toMatchObject({ code: UNUSABLE });
+    expect(existsSync(place.in('pgdata/global/copied'))).toBe(false);
+    expect(existsSync(place.in('pgdata.restoring'))).toBe(false);
+  });
+});
+
+test('what a holder is said to be is neither shown as it is nor waited for', async () => {
+  const said = [
+    '{"pid":1,"since":"\\u001b]0;owned\\u0007"}',
+    '{"pid":-1,"since":"2026-01-01T00:00:00Z"}',
+    '{"pid":1e300,"since":"2026-01-01T00:00:00Z"}',
+    'null',
+    '[',
+  ];
+  for (const text of said) {
+    const place = await receive();
+    const lock = new FileLock(place.in('lock'));
+    lock.tryTake();
+    writeFileSync(place.in('holder.json'), text);
+    const opening = openDatabase({ dataDirectory: place.directory });
+    await expect(opening).rejects.toMatchObject({
+      code: 'data_directory_locked',
+      message: `The data directory ${place.directory} is in use by another process.`,
+    });
+    lock.close();
+  }
+});
+
+describe('a library that a database names', () => {
+  const name = async (place: Place): Promise<string> => {
+    const proof = join(place.outside, 'ran');
+    const script = `globalThis.process.getBuiltinModule('fs').writeFileSync('${proof}','')`;
+    writeFileSync(place.in('pgdata/base/hostile.so'), hostileLibrary(script));
+    return proof;
+  };
+
+  test.each(['shared_preload_libraries', 'session_preload_libraries'])(
+    'in %s is not loaded',
+    async (setting) => {
+      const place = await receive();
+      const proof = await name(place);
+      const line = `${setting} = '/pglite/data/base/hostile'\n`;
+      for (const file of ['postgresql.conf', 'postgresql.auto.conf']) {
+        appendFileSync(place.in(`pgdata/${file}`), line);
+      }
+      expect(await use(place.directory)).toBe('opens');
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
+
+  test('by a statement or a function of its catalog is refused', async () => {
+    const place = await receive();
+    const proof = await name(place);
+    const database = await openDatabase({ dataDirectory: place.directory }, { backupEveryMs: 0 });
+    for (const statement of [
+      "load '/pglite/data/base/hostile'",
+      "create function hostile() returns int language c as '/pglite/data/base/hostile', 'x'",
+    ]) {
+      const loading = database.transaction({ as: 'owner' }, (tx) => tx.query(statement));
+      await expect(loading).rejects.toThrow();
+    }
+    await database.close();
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  test('does not keep the store from its own libraries', async () => {
+    const place = await receive();
+    const database = await openDatabase({ dataDirectory: place.directory }, { backupEveryMs: 0 });
+    const [row] = await database.transaction({ as: 'owner' }, (tx) =>
+      tx.query<{ text: string; fsync: string }>(
+        `select to_tsvector('english', 'foxes')::text || ('[1,2]'::vector <-> '[1,2]')::text as text,
+           current_setting('fsync') as fsync`,
+      ),
+    );
+    await database.close();
+    expect(row).toEqual({ text: "'fox':10", fsync: 'on' });
+  });
+});
