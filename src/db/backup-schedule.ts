@@ -43,7 +43,7 @@ export class BackupSchedule {
       await this.run(write);
       forgetBackupFailure(directory);
     } catch (error) {
-      recordBackupFailure(directory, error);
+      await recordBackupFailure(directory, error);
     }
   }
 

@@ -1,8 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { now } from '../platform/clock.ts';
+import { replaceText } from '../platform/safe-writes.ts';
 import {
   backupNames,
   backupsFolder,
@@ -10,12 +11,16 @@ import {
   databaseFolder,
   PRIVATE_MODE,
 } from './data-directory.ts';
+import { isTime, lookAt, readText, removeCopy, requirePlainFolder } from './database-files.ts';
 
 /** A whole copy of the database's files, taken while nothing was written. */
 export type Backup = { readonly path: string; readonly createdAt: string; readonly bytes: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const PARTIAL = /^\d{4}-.*\.partial$/;
+/** The names of `timeStamp`: what is called otherwise is never deleted. */
+const STAMP = String.raw`^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z`;
+const WHOLE = new RegExp(`${STAMP}$`);
+const PARTIAL = new RegExp(String.raw`${STAMP}\.partial$`);
 
 /** A time as a part of a file name. */
 export const timeStamp = (): string => now().toISOString().replace(/[:.]/g, '-');
@@ -28,6 +33,7 @@ export async function writeBackup(directory: string, room: Room): Promise<string
   const bytes = await folderBytes(source);
   refuseWithoutRoom(bytes, room);
   const createdAt = now().toISOString();
+  requirePlainFolder(directory, backupsFolder(directory));
   const path = join(backupsFolder(directory), timeStamp());
   const partial = `${path}.partial`;
   try {
@@ -41,7 +47,10 @@ export async function writeBackup(directory: string, room: Room): Promise<string
   }
   const backups = listBackups(directory);
   const kept = worthKeeping(backups);
-  for (const backup of backups) if (!kept.has(backup)) await rm(backup.path, { recursive: true });
+  for (const backup of backups) {
+    const isDue = !kept.has(backup) && WHOLE.test(basename(backup.path));
+    if (isDue) await removeCopy(directory, backup.path);
+  }
   return path;
 }
 
@@ -83,19 +92,20 @@ export function listBackups(directory: string): Backup[] {
 }
 
 function readBackup(path: string): Backup[] {
-  if (path.endsWith('.partial')) return [];
+  if (path.endsWith('.partial') || !lookAt(path)?.isDirectory()) return [];
   try {
-    const { createdAt, bytes } = JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8'));
-    return Number.isNaN(Date.parse(createdAt)) ? [] : [{ path, createdAt, bytes: Number(bytes) }];
+    const { createdAt, bytes } = JSON.parse(readText(join(path, 'backup.json')) ?? '');
+    const isOurs = isTime(createdAt) && Number.isSafeInteger(bytes) && bytes >= 0;
+    return isOurs ? [{ path, createdAt, bytes }] : [];
   } catch {
     return []; // absent or cut short: only usable backups are listed
   }
 }
 
 /** Removes copies that a dead process left half done. */
-export function removePartialBackups(directory: string): void {
+export async function removePartialBackups(directory: string): Promise<void> {
   for (const name of backupNames(directory).filter((name) => PARTIAL.test(name))) {
-    rmSync(join(backupsFolder(directory), name), { recursive: true, force: true });
+    await removeCopy(directory, join(backupsFolder(directory), name));
   }
 }
 
@@ -104,10 +114,11 @@ type BackupFailure = { readonly at: string; readonly message: string };
 
 const failureFile = (directory: string): string => join(directory, 'backup-failed.json');
 
-export function recordBackupFailure(directory: string, error: unknown): void {
+/** A link in the place of the file is replaced, not followed. */
+export async function recordBackupFailure(directory: string, error: unknown): Promise<void> {
   const failure: BackupFailure = { at: now().toISOString(), message: messageOf(error) };
   try {
-    writeFileSync(failureFile(directory), JSON.stringify(failure));
+    await replaceText(failureFile(directory), JSON.stringify(failure));
   } catch {
     // The same full or vanished disk that stopped the backup; there is no better place to say it.
   }
@@ -119,9 +130,9 @@ export function forgetBackupFailure(directory: string): void {
 
 export function readBackupFailure(directory: string): BackupFailure | undefined {
   try {
-    const file = readFileSync(failureFile(directory), 'utf8');
+    const file = readText(failureFile(directory)) ?? '';
     const { at, message }: { at?: unknown; message?: unknown } = JSON.parse(file);
-    return typeof at === 'string' && typeof message === 'string' ? { at, message } : undefined;
+    return isTime(at) && typeof message === 'string' ? { at, message } : undefined;
   } catch {
     return undefined; // none, or one that a full disk cut short
   }

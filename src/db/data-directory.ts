@@ -5,12 +5,12 @@ import {
   fsyncSync,
   openSync,
   readdirSync,
-  readFileSync,
   statSync,
 } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
+import { foreign, lookAt, readText, requirePlainFolder } from './database-files.ts';
 
 /** What lies in a data directory is its owner's alone: the files hold every tenant's rows. */
 export const PRIVATE_MODE = 0o700;
@@ -28,23 +28,24 @@ export const restoredFolder = (directory: string): string => join(directory, 'pg
 
 export const backupsFolder = (directory: string): string => join(directory, 'backups');
 
-/** What lies among the backups, whole or not. */
-export function backupNames(directory: string): string[] {
-  const found = statSync(backupsFolder(directory), { throwIfNoEntry: false });
-  return found?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
-}
+/** What lies among the backups, whole or not; behind a link lies nothing of this directory. */
+export const backupNames = (directory: string): string[] =>
+  lookAt(backupsFolder(directory))?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
 
 /**
  * Copies a database's files one after another, so that after a failure none is still under way. A
  * database is a thousand small files, for each of which `fs.cp` would look up every folder above it:
- * five times the processor time. Where the file system shares blocks, no byte is copied.
+ * five times the processor time. Where the file system shares blocks, no byte is copied. A link would
+ * copy a file from elsewhere, and a pipe would never end.
  */
 export async function copyDatabase(source: string, target: string): Promise<void> {
+  requirePlainFolder(dirname(source), source);
   await mkdir(target, { mode: PRIVATE_MODE });
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const [from, to] = [join(source, entry.name), join(target, entry.name)];
     if (entry.isDirectory()) await copyDatabase(from, to);
-    else await copyFile(from, to, constants.COPYFILE_FICLONE);
+    else if (entry.isFile()) await copyFile(from, to, constants.COPYFILE_FICLONE);
+    else throw foreign(dirname(source), from, 'is a link, a pipe or a device');
   }
 }
 
@@ -97,7 +98,7 @@ export function findMissingVersion(folder: string): string | undefined {
 
 /** Refuses the files of another PostgreSQL than the embedded one. */
 export function refuseOtherMajor(directory: string, folder: string): void {
-  const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();
+  const found = /^\d+/.exec(readText(join(folder, 'PG_VERSION')) ?? '')?.[0] ?? 'unknown';
   if (found === POSTGRES_MAJOR) return;
   throw new DialecticError(
     'data_directory_unusable',

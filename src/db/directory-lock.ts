@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
 import { now, sleep } from '../platform/clock.ts';
 import { FileLock, isOfSqlite } from '../platform/file-lock.ts';
+import { replaceText } from '../platform/safe-writes.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
+import { foreign, isTime, lookAt, readText } from './database-files.ts';
 
 /** Who holds a data directory. */
 type LockHolder = { readonly pid: number; readonly since: string };
@@ -29,9 +31,10 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   let lock: FileLock | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: PRIVATE_MODE });
+    requirePlainLock(directory);
     lock = new FileLock(join(directory, LOCK_FILE));
     if (!lock.tryTake()) throw lockedError(directory, await readLivingHolder(directory));
-    writeHolder(directory);
+    await writeHolder(directory);
   } catch (cause) {
     lock?.close();
     throw cause instanceof DialecticError ? cause : unusableError(directory, cause);
@@ -54,16 +57,20 @@ function identifyFile(directory: string): string | undefined {
   }
 }
 
-function writeHolder(directory: string): void {
+/**
+ * The lock is an SQLite file into which nothing is ever written. One that holds something is of another
+ * program, and SQLite would act on it: open a database behind a link, or play a journal back.
+ */
+function requirePlainLock(directory: string): void {
+  const path = join(directory, LOCK_FILE);
+  const entry = lookAt(path);
+  if (entry === null || (entry.isFile() && entry.size === 0)) return;
+  throw foreign(directory, path, 'is not a lock of this program');
+}
+
+async function writeHolder(directory: string): Promise<void> {
   const holder: LockHolder = { pid: process.pid, since: now().toISOString() };
-  const temporary = join(directory, `${HOLDER_FILE}.${process.pid}`);
-  try {
-    writeFileSync(temporary, JSON.stringify(holder));
-    renameSync(temporary, join(directory, HOLDER_FILE));
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  await replaceText(join(directory, HOLDER_FILE), JSON.stringify(holder));
 }
 
 function unusableError(directory: string, cause: unknown): DialecticError {
@@ -78,13 +85,15 @@ function unusableError(directory: string, cause: unknown): DialecticError {
 /** What the directory says of its holder; undefined where it was never held. */
 function readHolder(directory: string): LockHolder | undefined {
   try {
-    const file = readFileSync(join(directory, HOLDER_FILE), 'utf8');
+    const file = readText(join(directory, HOLDER_FILE)) ?? '';
     const { pid, since }: { pid?: unknown; since?: unknown } = JSON.parse(file);
-    return typeof pid === 'number' && typeof since === 'string' ? { pid, since } : undefined;
+    return isPid(pid) && isTime(since) ? { pid, since } : undefined;
   } catch {
     return undefined; // absent, or from another program: the lock itself is what counts
   }
 }
+
+const isPid = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 
 /** Between taking the lock and writing its name a holder is still its predecessor by name. */
 async function readLivingHolder(directory: string): Promise<LockHolder | undefined> {
@@ -96,6 +105,7 @@ async function readLivingHolder(directory: string): Promise<LockHolder | undefin
   return undefined;
 }
 
+/** Signal 0 only asks; nothing that a holder's file says is ever signalled. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

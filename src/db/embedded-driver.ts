@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
@@ -16,6 +16,7 @@ import {
   restoredFolder,
   syncDirectory,
 } from './data-directory.ts';
+import { checkDatabaseFiles, removeCopy, writeSettings } from './database-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { DiskWatch, readFreeBytes } from './disk-watch.ts';
 import type { Driver, HeldConnection, Hint, Presence } from './driver.ts';
@@ -85,8 +86,8 @@ export class EmbeddedDriver implements Driver {
     return driver.#open(async () => {
       const damage = findDamage(directory);
       if (damage) throw damagedError(directory, new Error(damage));
-      removePartialBackups(directory);
-      await rm(restoredFolder(directory), { recursive: true, force: true });
+      await removePartialBackups(directory);
+      await removeCopy(directory, restoredFolder(directory));
       if (!existsSync(driver.#folder)) await driver.#initialise(options.image);
     });
   }
@@ -241,7 +242,7 @@ export class EmbeddedDriver implements Driver {
   /** Makes a database beside its place: a kill meanwhile leaves nothing half done in it. */
   async #initialise(image: string | undefined): Promise<void> {
     const folder = newDatabaseFolder(this.#directory);
-    await rm(folder, { recursive: true, force: true });
+    await removeCopy(this.#directory, folder);
     if (image === undefined) {
       await mkdir(folder, { mode: PRIVATE_MODE });
       const thread = await this.#start(folder);
@@ -263,7 +264,7 @@ export class EmbeddedDriver implements Driver {
   }
 
   async #start(folder: string): Promise<PgliteThread> {
-    if (folder === this.#folder) this.#checkFiles();
+    if (folder === this.#folder) await this.#checkFiles();
     const thread = new PgliteThread(folder);
     this.#thread = thread;
     void thread.ended.then((reason) => {
@@ -296,10 +297,12 @@ export class EmbeddedDriver implements Driver {
     return thread;
   }
 
-  #checkFiles(): void {
+  async #checkFiles(): Promise<void> {
     const damage = findMissingVersion(this.#folder);
     if (damage) throw damagedError(this.#directory, new Error(damage));
+    checkDatabaseFiles(this.#directory, this.#folder);
     refuseOtherMajor(this.#directory, this.#folder);
+    await writeSettings(this.#folder);
   }
 
   /** Ends a thread that a full disk has stopped, or whose lock somebody took away. */

@@ -6,6 +6,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { joinBytes } from './join-bytes.ts';
 import type { PgliteModule } from './pglite-module.ts';
+import { refuseForeignLibraries } from './shipped-libraries.ts';
 
 /** What the thread tells its owner. */
 export type ThreadMessage =
@@ -78,6 +79,7 @@ class DurableNodeFS extends NodeFS {
 
 async function start(): Promise<void> {
   const [{ module, directory }] = (await once(port, 'message')) as [ThreadStart];
+  refuseForeignLibraries();
   const pglite = await PGlite.create({
     pgliteWasmModule: module,
     fs: new DurableNodeFS(directory),

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { type Backup, listBackups, timeStamp } from './backup.ts';
 import { copyDatabase, databaseFolder, restoredFolder, syncDirectory } from './data-directory.ts';
 import { Database } from './database.ts';
+import { removeCopy } from './database-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { readFreeBytes } from './disk-watch.ts';
 import { DEFAULT_RESERVE_BYTES, EmbeddedDriver } from './embedded-driver.ts';
@@ -35,8 +36,7 @@ export async function restoreStore(dataDirectory: string): Promise<Restoration> 
     syncDirectory(directory);
     return { backup, ...(kept && { kept }) };
   } finally {
-    await rm(restoredFolder(directory), { recursive: true, force: true });
-    lock.release();
+    await removeCopy(directory, restoredFolder(directory)).finally(() => lock.release());
   }
 }
 
@@ -65,7 +65,7 @@ async function prepareNewest(directory: string, lock: DirectoryLock, backups: re
 
 async function unpack(directory: string, backup: Backup): Promise<void> {
   const target = restoredFolder(directory);
-  await rm(target, { recursive: true, force: true });
+  await removeCopy(directory, target);
   const free = await readFreeBytes(directory);
   if (free !== undefined && free < backup.bytes + 2 * DEFAULT_RESERVE_BYTES) {
     throw new DialecticError(

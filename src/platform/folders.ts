@@ -1,6 +1,7 @@
-import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
+import { readBytesOf } from './read-file.ts';
 import {
   hasLinkOnTheWay,
   makeFoldersWithin,
@@ -41,7 +42,7 @@ export async function readTextFolder(
     for (let from = 0; from < paths.length; from += READ_AT_ONCE) {
       const read = paths
         .slice(from, from + READ_AT_ONCE)
-        .map(async (path) => [path, await readText(join(folder, path))] as const);
+        .map(async (path) => [path, await readText(join(folder, path), limits)] as const);
       for (const [path, text] of await Promise.all(read)) texts.set(path, text);
     }
     return texts;
@@ -89,7 +90,8 @@ function tooMuch(root: string, limits: FolderLimits): DialecticError {
   return refuse('file_too_large', `${root} holds more than ${most}.`);
 }
 
-const readText = async (path: string): Promise<string> => decode(path, await readFile(path));
+const readText = async (path: string, { maxFileBytes }: FolderLimits): Promise<string> =>
+  decode(path, await readBytesOf(path, maxFileBytes));
 
 function decode(path: string, bytes: Uint8Array): string {
   try {
@@ -107,9 +109,7 @@ export async function writeTextFolder(
   files: ReadonlyMap<string, string>,
 ): Promise<void> {
   for (const path of files.keys()) {
-    if (path.split(/[\\/]/).some((part) => part === '..' || part === '') || isAbsolute(path)) {
-      throw refuse('path_invalid', `${path} leads out of the folder.`);
-    }
+    if (leadsOut(path)) throw refuse('path_invalid', `${path} leads out of the folder.`);
   }
   try {
     await requireOwnFolder(folder);
@@ -153,21 +153,44 @@ export async function updateTextFolder(
 /** Reads one text; a link, a device and what is no text or too large are refused as in a folder. */
 export async function readTextFile(path: string, limits: FolderLimits = LIMITS): Promise<string> {
   try {
-    const entry = await lstat(path);
-    if (!entry.isFile() && !entry.isDirectory()) {
-      throw refuse('file_not_text', `${path} is a link or a device.`);
-    }
-    if (entry.size > limits.maxFileBytes) {
-      throw refuse(
-        'file_too_large',
-        `${path} has ${entry.size} bytes; ${limits.maxFileBytes} may be.`,
-      );
-    }
-    return decode(path, await readFile(path));
+    return await readText(path, limits);
   } catch (thrown) {
     throw explain(thrown, path);
   }
 }
+
+/**
+ * The same for a path below a folder that may come from somebody else: it leads through no link, and
+ * not out of the folder.
+ */
+export async function readTextWithin(
+  folder: string,
+  path: string,
+  limits: FolderLimits = LIMITS,
+): Promise<string> {
+  await requireWithin(folder, path);
+  return readTextFile(join(folder, path), limits);
+}
+
+/** The texts of a folder below one that may come from somebody else. */
+export async function readTextFolderWithin(
+  folder: string,
+  path: string,
+  limits: FolderLimits = LIMITS,
+): Promise<Map<string, string>> {
+  await requireWithin(folder, join(path, 'any'));
+  return readTextFolder(join(folder, path), limits);
+}
+
+async function requireWithin(folder: string, path: string): Promise<void> {
+  if (leadsOut(path)) throw refuse('path_invalid', `${path} leads out of ${folder}.`);
+  if (!(await hasLinkOnTheWay(folder, path))) return;
+  throw refuse('path_invalid', `${join(folder, path)} stands behind a link.`);
+}
+
+/** Whether a relative path could lead out of the folder that it is for, on any system. */
+const leadsOut = (path: string): boolean =>
+  isAbsolute(path) || path.split(/[\\/]/).some((part) => part === '..' || part === '');
 
 /** Writes one text, over an older one if there is one. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
