@@ -19,7 +19,7 @@ import { readDebateFolder, readPlainFolder } from '../eval/read-folder.ts';
 import { makeSingle, requireEmptyFolder, takeDebate, takeSingle } from '../eval/sides.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
-import { readTextFile } from '../platform/folders.ts';
+import { readTextWithin } from '../platform/folders.ts';
 import type { RunResult } from '../session/summary.ts';
 import type { Store } from './store.ts';
 
@@ -133,15 +133,24 @@ const settingsFile = z.object({
   models: z.array(z.object({ model: z.string() })).default([]),
 });
 
+/** Undefined for what is no JSON, which no settings are either. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What the session behind a debate's folder cost, where this store has it. */
 async function findCost(
   options: EvaluationOptions,
   resultOf: (session: string) => Promise<RunResult>,
 ): Promise<CostNote | null> {
   const folder = debateOf(options);
-  const path = join(folder, constructPath({ kind: 'project_settings' }));
-  if (!existsSync(path)) return null;
-  const settings = settingsFile.safeParse(JSON.parse(await readTextFile(path)));
+  const path = constructPath({ kind: 'project_settings' });
+  if (!existsSync(join(folder, path))) return null;
+  const settings = settingsFile.safeParse(parseJson(await readTextWithin(folder, path)));
   if (!settings.success) return null;
   const { session, models } = settings.data;
   try {

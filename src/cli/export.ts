@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import type { SessionInfo } from '../api/data.ts';
+import { requireMarked } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { describeNext } from './next-step.ts';
@@ -19,10 +22,11 @@ export function exportCommand(): Command {
     .option('--copies', 'with the files and pages that the sources were read from')
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .option('--json', 'print the result as JSON')
-    .action((session: string | undefined, options: Options) =>
+    .action((wanted: string | undefined, options: Options) =>
       withDialectic(options.data, async (dialectic) => {
-        const { id, folder } = await findSession(dialectic, session);
-        const out = requireOut(id, options.out ?? folder);
+        const found = await findSession(dialectic, wanted);
+        const { id } = found;
+        const out = options.out ?? (await requireOwn(found));
         const result = await dialectic.export(id, out, { copies: options.copies === true });
         printResult(options.json === true, result, [
           `${result.standing}: ${countNoun(result.documentCount, 'document')}, written to ${showPath(resolve(out))}`,
@@ -32,9 +36,18 @@ export function exportCommand(): Command {
     );
 }
 
-/** Where an export goes: a session that was started without a folder has none of its own. */
-function requireOut(id: string, out: string | null): string {
-  if (out !== null) return out;
-  const message = `Session ${id} has no folder yet; name one: dialectic export ${id} -o DIR`;
-  throw new DialecticError('usage_invalid', message);
+/**
+ * The folder of a session that was given one and still has it. Nothing is made where only the store
+ * says so: it may be somebody else's.
+ */
+async function requireOwn({ id, folder, projectId }: SessionInfo): Promise<string> {
+  const name = `name one: dialectic export ${id} -o DIR`;
+  if (folder === null) {
+    throw new DialecticError('usage_invalid', `Session ${id} has no folder yet; ${name}`);
+  }
+  if (!existsSync(folder)) {
+    throw new DialecticError('usage_invalid', `There is no ${folder} any more; ${name}`);
+  }
+  await requireMarked(folder, projectId);
+  return folder;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { SessionInfo } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
+import { requireMarked } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
@@ -39,12 +40,17 @@ export function openCommand(): Command {
 }
 
 /** The file of a page in the folder that the session keeps; written again where it is missing. */
-async function findFile(dialectic: Dialectic, { id, folder }: SessionInfo, page: string) {
+async function findFile(
+  dialectic: Dialectic,
+  { id, folder, projectId }: SessionInfo,
+  page: string,
+): Promise<string> {
   if (folder === null) {
     const message = `Session ${id} has no folder yet; write one: dialectic export ${id} -o DIR`;
     throw new DialecticError('usage_invalid', message);
   }
   const path = join(folder, page);
+  if (existsSync(folder)) await requireMarked(folder, projectId);
   if (existsSync(path)) return path;
   const { folderProblem } = await dialectic.updateFolder(id);
   if (existsSync(path)) return path;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type LoadedRecipe, loadFolder, loadFrom, loadRecipe } from '../catalogue/load-recipe.ts';
 import { listShippedRecipes } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { requireWithin } from '../platform/folders.ts';
 import { diffProcesses, diffStages, type RecipeChange } from '../recipe/diff.ts';
 import type { Stage } from '../recipe/types.ts';
 import { hashStage } from '../recipe/version.ts';
@@ -95,7 +96,9 @@ async function findOrigin(recipe: LoadedRecipe): Promise<string | null> {
 
 async function loadBase({ folder }: LoadedRecipe): Promise<LoadedRecipe | null> {
   const path = join(folder, BASE_FOLDER);
-  return existsSync(path) ? loadFolder(path) : null;
+  if (!existsSync(path)) return null;
+  await requireWithin(folder, join(BASE_FOLDER, 'any'));
+  return loadFolder(path);
 }
 
 /** The recipe that shares most stages with another, by key; null where none shares any. */

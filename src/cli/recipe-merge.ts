@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { type LoadedRecipe, loadFolder, loadRecipe } from '../catalogue/load-recipe.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { readTextFolder, updateTextFolder } from '../platform/folders.ts';
+import { readTextFolderWithin, requireWithin, updateTextFolder } from '../platform/folders.ts';
 import type { MergeConflict } from '../recipe/merge.ts';
 import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
@@ -36,6 +36,7 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
   if (!existsSync(baseFolder)) {
     throw usage(`${folder} keeps no copy of what it was copied from; name it with --base FOLDER.`);
   }
+  if (options.base === undefined) await requireWithin(fork.folder, join(BASE_FOLDER, 'any'));
   const base = await loadFolder(baseFolder);
   if (new Set([fork.kind, origin.kind, base.kind]).size > 1) {
     throw usage('A process merges with a process, a stage with a stage.');
@@ -56,7 +57,7 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
 
 const readBase = async (folder: string): Promise<Map<string, string>> => {
   const path = join(folder, BASE_FOLDER);
-  return existsSync(path) ? readTextFolder(path) : new Map<string, string>();
+  return existsSync(path) ? readTextFolderWithin(folder, BASE_FOLDER) : new Map<string, string>();
 };
 
 const inBase = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>

@@ -1,15 +1,19 @@
-import { readdir, readFile, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { codeOf } from '../errors/errors.ts';
+import { readBytesOf } from '../platform/read-file.ts';
 import { hasLinkOnTheWay, lookAt, makeFoldersWithin } from '../platform/safe-writes.ts';
 import { hashOf } from './blobs.ts';
 
 /** Where a person's version of a file goes when the program has a new one. */
 const FOLDER = 'edited';
 
+/** More than any file of an export has; what is larger was not written by the program. */
+const MOST_BYTES = 128_000_000;
+
 /** The hash of what a file holds; none where it cannot be read. */
 export const readHash = (path: string): Promise<string | null> =>
-  readFile(path).then(hashOf, () => null);
+  readBytesOf(path, MOST_BYTES).then(hashOf, () => null);
 
 /** Makes room for a new version of a file that a person has changed. */
 export async function moveChanged(out: string, path: string): Promise<void> {

@@ -60,6 +60,23 @@ export async function requireFolder(out: string | undefined, owner: string | nul
   if (made !== undefined) await removeEmpty(resolve(out), made);
 }
 
+/**
+ * Refuses a folder that does not carry the owner's mark. A store may come from somebody else: that it
+ * names a folder is no reason to write there, or to show what stands there.
+ */
+export async function requireMarked(out: string, owner: string): Promise<void> {
+  await requireOwnFolder(out);
+  const isThere = (await lookAt(join(out, CLAIM))) !== null;
+  const claim = isThere ? await readClaim(out) : null;
+  if (claim?.owner === owner) return;
+  const why = claim ? 'was written for another project' : `has no ${CLAIM} of this project`;
+  throw new DialecticError(
+    'folder_occupied',
+    `${out} ${why}; to write there all the same, name the folder with --out.`,
+    { action: 'Name the folder, or another one, with --out.' },
+  );
+}
+
 /** Removes a folder and those above it up to the first that was made, as long as they are empty. */
 async function removeEmpty(folder: string, first: string): Promise<void> {
   try {
@@ -251,13 +268,14 @@ async function requireFree(
 
 /**
  * A work item or result that is no longer there would be taken for a current one; what a person has
- * changed of it is kept aside. The list lies in a folder that others can write to.
+ * changed of it is kept aside. The list lies in a folder that others can write to: without the hash of
+ * what the program wrote, a file counts as a person's.
  */
 async function removeStale(out: string, path: string, written: string | undefined): Promise<void> {
   if (await hasLinkOnTheWay(out, path)) return;
   const place = join(out, path);
   const isThere = (await lookAt(place))?.isFile() ?? false;
-  if (isThere && written !== undefined && (await readHash(place)) !== written) {
+  if (isThere && (written === undefined || (await readHash(place)) !== written)) {
     await moveChanged(out, path);
   } else await rm(place, { force: true });
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { splitFrontMatter } from '../documents/front-matter.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { readTextFile, readTextFolder } from '../platform/folders.ts';
+import { readTextFolder, readTextFolderWithin, readTextWithin } from '../platform/folders.ts';
 import { measureReading, type ReadFile, type Reading } from './reading.ts';
 
 const FIRST_PAGE = 'project_readme.md';
@@ -14,10 +14,10 @@ const RESULT_FOLDERS = ['decide', 'build'];
  * has neither; then it is the documents that its readme names under "Read first".
  */
 export async function readDebateFolder(folder: string): Promise<Reading> {
-  const readme = await readTextFile(join(folder, FIRST_PAGE));
+  const readme = await readTextWithin(folder, FIRST_PAGE);
   const results: ReadFile[] = [];
   for (const name of RESULT_FOLDERS.filter((one) => existsSync(join(folder, one)))) {
-    const files = await readTextFolder(join(folder, name));
+    const files = await readTextFolderWithin(folder, name);
     results.push(...toFiles(files).map((file) => ({ ...file, name: `${name}/${file.name}` })));
   }
   if (results.length > 0) {
@@ -47,13 +47,17 @@ async function readNamed(folder: string, readme: string): Promise<ReadFile[]> {
   const section = /^## Read first$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(readme)?.[1] ?? '';
   const files = new Map<string, string>();
   for (const [, title, link] of section.matchAll(/^- \[([^\]\n]+)\]\(([^)\n]+)\)/gm)) {
-    const path = decodeURI(link!);
-    if (path.startsWith('/') || path.split(/[\\/]/).includes('..')) {
-      throw new DialecticError('path_invalid', `${path} leads out of ${folder}.`);
-    }
-    files.set(`${title}.md`, await readTextFile(join(folder, path)));
+    files.set(`${title}.md`, await readTextWithin(folder, decodeLink(folder, link!)));
   }
   return toFiles(files);
+}
+
+function decodeLink(folder: string, link: string): string {
+  try {
+    return decodeURI(link);
+  } catch {
+    throw new DialecticError('path_invalid', `${link} is no path within ${folder}.`);
+  }
 }
 
 const toFiles = (texts: ReadonlyMap<string, string>): ReadFile[] =>

@@ -182,7 +182,8 @@ export async function readTextFolderWithin(
   return readTextFolder(join(folder, path), limits);
 }
 
-async function requireWithin(folder: string, path: string): Promise<void> {
+/** Refuses a path that leads out of the folder that it is in, also through a link. */
+export async function requireWithin(folder: string, path: string): Promise<void> {
   if (leadsOut(path)) throw refuse('path_invalid', `${path} leads out of ${folder}.`);
   if (!(await hasLinkOnTheWay(folder, path))) return;
   throw refuse('path_invalid', `${join(folder, path)} stands behind a link.`);

@@ -6,7 +6,12 @@ import { nameAuthors } from '../documents/authors.ts';
 import { constructPath, deconstructPath } from '../documents/paths.ts';
 import { messageOf } from '../errors/errors.ts';
 import type { Recording } from '../models/recorded/recording.ts';
-import { explain, readTextFile, readTextFolder } from '../platform/folders.ts';
+import {
+  explain,
+  readTextFolder,
+  readTextFolderWithin,
+  readTextWithin,
+} from '../platform/folders.ts';
 import { configureProcess } from '../recipe/configure-process.ts';
 import type { RecipeFiles } from '../recipe/parse.ts';
 import type { Process } from '../recipe/types.ts';
@@ -22,6 +27,8 @@ import { invalidRecording, parseSettings, type RecordedSettings } from './settin
 /** The longest answer that a provider may give has a million characters. */
 const LIMITS = { maxFileBytes: 16_000_000, maxFolderBytes: 0, maxFiles: 0 };
 const MOST_ANSWERS = 20_000;
+/** Of all that is read together, which is kept in memory. */
+const MOST_BYTES = 400_000_000;
 
 /** An exported run: what it began with, and what its participants answered. */
 export type RecordedRun = {
@@ -43,7 +50,13 @@ export type RecordedRun = {
 
 /** Reads the folder that a run has left. */
 export async function readRecordedRun(folder: string): Promise<RecordedRun> {
-  const read = (path: string): Promise<string> => readTextFile(join(folder, path), LIMITS);
+  let left = MOST_BYTES;
+  const read = async (path: string): Promise<string> => {
+    const text = await readTextWithin(folder, path, LIMITS);
+    left -= text.length;
+    if (left < 0) throw invalidRecording(folder, `it holds more than ${MOST_BYTES} characters.`);
+    return text;
+  };
   const paths = await listFiles(folder);
   const settingsPath = constructPath({ kind: 'project_settings' });
   if (!paths.includes(settingsPath)) {
@@ -76,13 +89,13 @@ export async function readRecordedRun(folder: string): Promise<RecordedRun> {
   return {
     settings,
     brief: await read(constructPath({ kind: 'user_prompt', name: settings.project.name })),
-    resources: await Promise.all(resources.map(async (path) => toResource(path, await read(path)))),
+    resources: await readResources(resources, read),
     sources: paths.includes(SOURCES_DATA) ? readSources(folder, await read(SOURCES_DATA)) : [],
     stages: new Set(answers.flatMap((path) => stageOf(path))),
     lastStages: new Set(answers.flatMap((path) => stageOf(path, settings.session.iteration))),
     lastWriters: (stage) => new Set(answers.flatMap((path) => laneOf(path, stage))),
     recording: readAnswers(folder, texts, models),
-    recipe: isOwn ? await readTextFolder(join(folder, recipe)) : null,
+    recipe: isOwn ? await readTextFolderWithin(folder, recipe) : null,
   };
 }
 
@@ -131,6 +144,16 @@ function stageOf(path: string, pass?: number): string[] {
   const identity = deconstructPath(path);
   if (!('stage' in identity)) return [];
   return pass === undefined || identity.iteration === pass ? [identity.stage] : [];
+}
+
+/** One after the other: a folder may hold any number of them. */
+async function readResources(
+  paths: readonly string[],
+  read: (path: string) => Promise<string>,
+): Promise<NewResource[]> {
+  const resources: NewResource[] = [];
+  for (const path of paths) resources.push(toResource(path, await read(path)));
+  return resources;
 }
 
 function toResource(path: string, text: string): NewResource {

@@ -2,7 +2,12 @@ import { join, resolve } from 'node:path';
 import type { Database } from '../db/database.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { listMoved } from '../documents/changed-files.ts';
-import { claimFolder, type FileContent, writeOwned } from '../documents/owned-folder.ts';
+import {
+  claimFolder,
+  type FileContent,
+  requireMarked,
+  writeOwned,
+} from '../documents/owned-folder.ts';
 import { wasWritten } from '../documents/written-files.ts';
 import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
@@ -77,6 +82,7 @@ export function updateFolder(
     if (folder === null) return result;
     try {
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
+      await requireMarked(folder, exported.projectId);
       const written = await writeInto(folder, exported, slices);
       return written && placeDocuments(written, folder);
     } catch (thrown) {
@@ -208,5 +214,5 @@ const gone = (folder: string, sessionId: string): DialecticError =>
   new DialecticError(
     'folder_unusable',
     `${folder} is not there: it was moved or deleted, or is on another machine. ` +
-      `Write it again with: dialectic export ${sessionId} (-o DIR for another place)`,
+      `Write it again with: dialectic export ${sessionId} -o DIR`,
   );
