@@ -5,7 +5,7 @@ import { now, sleep } from '../platform/clock.ts';
 import { FileLock, isOfSqlite } from '../platform/file-lock.ts';
 import { replaceText } from '../platform/safe-writes.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
-import { foreign, isTime, lookAt, readText } from './database-files.ts';
+import { isTime, readText } from './database-files.ts';
 
 /** Who holds a data directory. */
 type LockHolder = { readonly pid: number; readonly since: string };
@@ -31,7 +31,6 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   let lock: FileLock | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: PRIVATE_MODE });
-    requirePlainLock(directory);
     lock = new FileLock(join(directory, LOCK_FILE));
     if (!lock.tryTake()) throw lockedError(directory, await readLivingHolder(directory));
     await writeHolder(directory);
@@ -55,17 +54,6 @@ function identifyFile(directory: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * The lock is an SQLite file into which nothing is ever written. One that holds something is of another
- * program, and SQLite would act on it: open a database behind a link, or play a journal back.
- */
-function requirePlainLock(directory: string): void {
-  const path = join(directory, LOCK_FILE);
-  const entry = lookAt(path);
-  if (entry === null || (entry.isFile() && entry.size === 0)) return;
-  throw foreign(directory, path, 'is not a lock of this program');
 }
 
 async function writeHolder(directory: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { expect, inject, test } from 'vitest';
 import { openStore, temporaryFolder } from '../../test/stores.ts';
 import { migrate } from './migrate.ts';
@@ -30,6 +31,23 @@ test('an image unpacks to the files that were packed, for their owner alone', as
     (path) => (statSync(join(unpacked, path)).mode & 0o077) !== 0,
   );
   expect(open).toEqual([]);
+});
+
+test('an image leads out of no folder', async () => {
+  for (const path of ['../out', '/tmp/out', 'a/../../out', String.raw`..\out`]) {
+    const folder = await temporaryFolder();
+    const header = Buffer.from(
+      JSON.stringify({ folders: [], files: [{ path, bytes: 0, used: 0 }] }),
+    );
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(header.length);
+    const packed = brotliCompressSync(Buffer.concat([length, header]));
+    const sum = createHash('sha256').update(packed).digest();
+    writeFileSync(join(folder, 'image'), Buffer.concat([sum, packed]));
+    const unpacking = unpackImage(join(folder, 'image'), join(folder, 'unpacked'));
+    await expect(unpacking).rejects.toThrow(`names ${path}`);
+    expect(readdirSync(folder)).toEqual(['image']);
+  }
 });
 
 test('an image that is cut short is refused before a file is written', async () => {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
@@ -110,6 +110,8 @@ export async function unpackImage(image: string, folder: string): Promise<void> 
   const whole = await decompress(packed);
   const start = LENGTH_BYTES + whole.readUInt32BE();
   const { folders, files } = JSON.parse(whole.toString('utf8', LENGTH_BYTES, start)) as Header;
+  const outside = [...folders, ...files.map(({ path }) => path)].find(leadsOut);
+  if (outside !== undefined) throw new Error(`the image ${image} names ${outside}`);
   await mkdir(folder, { mode: PRIVATE_MODE });
   for (const path of folders) await mkdir(join(folder, path), { mode: PRIVATE_MODE });
   let at = start;
@@ -124,6 +126,9 @@ export async function unpackImage(image: string, folder: string): Promise<void> 
   await Promise.all(Array.from({ length: AT_ONCE }, writeSome));
   for (const path of [...folders, '']) syncDirectory(join(folder, path));
 }
+
+const leadsOut = (path: string): boolean =>
+  isAbsolute(path) || path.split(/[\\/]/).some((part) => part === '..' || part === '');
 
 type NewFile = { readonly path: string; readonly bytes: number; readonly content: Buffer };
 

@@ -1,4 +1,6 @@
+import { lstatSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { DialecticError } from '../errors/errors.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -10,6 +12,7 @@ export class FileLock {
   readonly #database: DatabaseSync;
 
   constructor(path: string) {
+    requirePlainLock(path);
     this.#database = new DatabaseSync(path, { timeout: 0 });
   }
 
@@ -34,6 +37,18 @@ export class FileLock {
   close(): void {
     this.#database.close();
   }
+}
+
+/**
+ * Nothing is ever written into a lock. One that holds something is of another program, and SQLite would
+ * act on it: open the database behind a link, or play a journal back.
+ */
+function requirePlainLock(path: string): void {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined || (entry.isFile() && entry.size === 0)) return;
+  throw new DialecticError('data_directory_unusable', `${path} is not a lock of this program.`, {
+    action: 'Nothing was changed. Look at it and take it away, or name another folder.',
+  });
 }
 
 /** Whether SQLite gave an error this code. */

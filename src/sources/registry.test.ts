@@ -1,4 +1,5 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -110,6 +111,25 @@ describe('the log of a registry', () => {
       expect(registry.findNear('min-hash is another text')[0]?.id).toBe('S2');
       await registry.close();
     }
+  });
+
+  test('is no file of the user, nor a link or a pipe to one, and none is changed', async () => {
+    const user = join(newFolder(), 'notes.txt');
+    const stand: ((path: string) => void)[] = [
+      (path) => writeFileSync(path, TEXT),
+      (path) => symlinkSync(user, path),
+      (path) => void execFileSync('mkfifo', [path]),
+    ];
+    writeFileSync(user, TEXT);
+    for (const name of ['sources.log', 'lock']) {
+      for (const put of stand) {
+        const folder = newFolder();
+        put(join(folder, name));
+        const code = name === 'lock' ? 'data_directory_unusable' : 'sources_damaged';
+        await expect(SourceRegistry.open(folder)).rejects.toMatchObject({ code });
+      }
+    }
+    expect(readFileSync(user, 'utf8')).toBe(TEXT);
   });
 
   test('with a damaged record before whole ones is refused, not shortened', async () => {

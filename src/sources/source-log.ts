@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fdatasync,
   fstatSync,
   ftruncateSync,
@@ -12,7 +13,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { syncDirectory } from '../db/data-directory.ts';
-import { DialecticError } from '../errors/errors.ts';
+import { codeOf, DialecticError } from '../errors/errors.ts';
 
 /** The length of a record and the checksum of its bytes, before them. */
 const HEAD = 8;
@@ -20,6 +21,14 @@ const LONGEST = 1 << 28;
 const PIECE = 1 << 22;
 
 const sync = promisify(fdatasync);
+
+/** As `a+`; a link, which could lead to a file of the user, is not followed, and a pipe not waited for. */
+const FLAGS =
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0);
 
 /**
  * Records one behind the other in a file, as a write-ahead log has them: each with its length and
@@ -38,7 +47,7 @@ export class SourceLog {
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
     this.path = join(folder, 'sources.log');
-    this.#file = openSync(this.path, 'a+');
+    this.#file = openFile(this.path);
     // The name of a new file is on the disk only once its folder is.
     if (fstatSync(this.#file).size === 0) {
       syncDirectory(folder);
@@ -68,6 +77,8 @@ export class SourceLog {
       if (read > 0) return true;
       if (length < left && !this.#isBlank(size)) throw damaged(this.path, this.#end);
     }
+    // A record that was cut off has a length that it could have had; a file of another program may not.
+    if (length > HEAD + LONGEST) throw noLog(this.path);
     ftruncateSync(this.#file, this.#end);
     return false;
   }
@@ -139,6 +150,18 @@ export class SourceLog {
   }
 }
 
+function openFile(path: string): number {
+  let file: number | undefined;
+  try {
+    file = openSync(path, FLAGS, 0o666);
+    if (fstatSync(file).isFile()) return file;
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'ELOOP' && codeOf(thrown) !== 'ENXIO') throw thrown;
+  }
+  if (file !== undefined) closeSync(file);
+  throw noLog(path);
+}
+
 /** Gives the whole records of a piece and returns how many bytes they have; stops at a bad one. */
 function takeRecords(
   piece: Buffer,
@@ -163,6 +186,12 @@ const tooLong = (length: number): DialecticError =>
     'file_too_large',
     `A source has ${length} characters with its excerpts; ${Math.floor(LONGEST / 3)} is the most.`,
   );
+
+const noLog = (path: string): DialecticError =>
+  new DialecticError('sources_damaged', `${path} is not a log of sources of this program.`, {
+    action: 'Nothing was changed. Name another folder, or take the file away.',
+    details: { path },
+  });
 
 const damaged = (path: string, at: number): DialecticError =>
   new DialecticError(
