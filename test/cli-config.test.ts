@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -80,6 +81,20 @@ test.each([
     expect(stderr).toContain(here);
     for (const part of said) expect(stderr).toContain(part);
   }
+});
+
+test.runIf(process.platform !== 'win32')('a file that is a pipe is refused at once', async () => {
+  execFileSync('mkfifo', [here]);
+  for (const words of [['config'], ['models'], ['doctor', '--data', join(folder, 'data')]]) {
+    const { stdout, stderr } = await runDialectic(words, { cwd: folder });
+    expect(stdout + stderr).toContain('dialectic.config.yaml cannot be read: ');
+    expect(stdout + stderr).toContain('is a pipe, a device or a socket');
+  }
+});
+
+test('a file of more than a megabyte is refused', async () => {
+  await writeFile(here, `# ${'x'.repeat(1_000_000)}`);
+  expect((await config()).stderr).toContain('1,000,000 bytes may be');
 });
 
 test('docs/configuration.md lists every field with its unit, its meaning and what a folder may do', async () => {

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { DialecticError } from '../errors/errors.ts';
 import { isSearchService, readSourcesSettings } from '../gather/sources-settings.ts';
 import { readJobSettings } from '../jobs/settings.ts';
 import { type ModelsConfig, parseModelsFile, readModelsConfig } from '../models/config.ts';
+import { readRegularFileSync } from '../platform/read-regular-file.ts';
 import { readRetentionDays } from '../session/retention-settings.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { readFields } from './config-fields.ts';
@@ -12,6 +13,9 @@ import { findUntrusted } from './folder-rights.ts';
 import { readStoredKeys } from './key-store.ts';
 import { type MergedConfiguration, mergeConfiguration } from './merge-configuration.ts';
 import { type FoundFile, isTrusted, userFolder, wasTrusted } from './trusted-files.ts';
+
+/** Far above any list of providers and models. */
+const MOST_BYTES = 1_000_000;
 
 const FILES = ['dialectic.config.yaml', 'dialectic.config.yml', 'dialectic.config.json'];
 
@@ -58,11 +62,15 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
   const file = name ?? FILES.map((one) => join(folder, one)).find((path) => existsSync(path));
   if (!file) return null;
   try {
-    return { path: realpathSync(file), text: readFileSync(file, 'utf8') };
+    return { path: realpathSync(file), text: readText(file) };
   } catch (cause) {
     throw unreadable(file, cause);
   }
 }
+
+/** A folder may hold a pipe or a device under this name, which would never end. */
+const readText = (file: string): string =>
+  readRegularFileSync(file, { atMostBytes: MOST_BYTES }).toString('utf8');
 
 /** What a file does for which it has to be trusted. */
 export function findWishes(file: FoundFile): string[] {

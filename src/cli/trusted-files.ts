@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { writeTextFile } from '../platform/folders.ts';
+import { readRegularFileSync } from '../platform/read-regular-file.ts';
 
 /** A file as it was read: its real path and its text. */
 export type FoundFile = { readonly path: string; readonly text: string };
@@ -36,10 +37,14 @@ export async function untrust(path: string): Promise<boolean> {
 const hashOf = (text: string): string => hash('sha256', text, 'hex');
 const listPath = (): string => join(userFolder(), 'trusted.json');
 
+const MOST_BYTES = 10_000_000;
+const readList = (): string =>
+  readRegularFileSync(listPath(), { atMostBytes: MOST_BYTES }).toString('utf8');
+
 /** A list that is missing or damaged trusts nothing. */
 function readTrusted(): Map<string, string> {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(listPath(), 'utf8')) as object));
+    return new Map(Object.entries(JSON.parse(readList()) as object));
   } catch {
     return new Map();
   }
