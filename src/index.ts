@@ -22,6 +22,7 @@ export {
   openDialectic,
   type StoreOptions,
 } from './api/open-dialectic.ts';
+export type { PreflightOptions } from './api/preflight.ts';
 export type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './api/replay-run.ts';
 export type { DeletedProject, ExpireOptions, Expiry } from './api/retention.ts';
 export type { RunOptions } from './api/run-options.ts';

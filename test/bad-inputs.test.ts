@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { toDialecticError } from '../src/errors/errors.ts';
 import { readModelsConfig } from '../src/models/config.ts';
 import { startServer } from '../src/models/loopback.fixture.ts';
-import { preflightModels } from '../src/models/preflight.ts';
+import { preflightLists } from '../src/models/preflight.ts';
 import { elapsedMs } from '../src/platform/clock.ts';
 import { startFullServer } from './full-server.ts';
 import { type Ended, OFFLINE, type Place, runDialectic, spawnDialectic } from './run-dialectic.ts';
@@ -329,7 +329,7 @@ async function askAway(url: string): Promise<string> {
   const words = run('brief.md', '-m', 'compatible/gpt-good');
   if (isTable) return (await dialectic(at(url), ...words)).stderr;
   const config = readModelsConfig(at(url), {});
-  const { message, action } = await preflightModels(['compatible/gpt-good'], config).then(
+  const { message, action } = await preflightLists(['compatible/gpt-good'], config).then(
     () => expect.unreachable(),
     (thrown: unknown) => toDialecticError(thrown),
   );

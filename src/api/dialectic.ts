@@ -2,7 +2,7 @@ import { dismissAllNotices, dismissNotice, findNotice, openNotices } from '../db
 import type { Transaction } from '../db/transaction.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { readWaits } from '../jobs/waits.ts';
-import { type ModelCheck, preflightModels } from '../models/preflight.ts';
+import type { ModelCheck } from '../models/preflight.ts';
 import { VERSION } from '../platform/version.ts';
 import { toDocumentId } from '../session/document-of-path.ts';
 import { readSessionEvents } from '../session/events.ts';
@@ -36,6 +36,7 @@ import type { EvaluationEvent, EvaluationOptions } from './evaluate.ts';
 import { followRun, type RunEvent, type WatchOptions } from './follow-run.ts';
 import { listConfigured, type ModelList } from './list-models.ts';
 import { type Plain, toPlain } from './plain.ts';
+import type { PreflightOptions } from './preflight.ts';
 import type { ReplayOptions, StartedReplay, WorkOnReplayOptions } from './replay-run.ts';
 import {
   type DeletedProject,
@@ -92,10 +93,14 @@ export class LocalDialectic {
 
   /**
    * Asks each model once, at next to no cost, whether a run can use it; throws for those that a run
-   * could not reach, with their addresses and the reasons.
+   * could not reach, with their addresses and the reasons. What it cost is on the ledger.
    */
-  preflight(models: readonly string[]): Promise<readonly ModelCheck[]> {
-    return preflightModels(models, this.#store.models);
+  async preflight(
+    models: readonly string[],
+    options?: PreflightOptions,
+  ): Promise<readonly ModelCheck[]> {
+    const { preflight } = await import('./preflight.ts');
+    return preflight(this.#store, models, options);
   }
 
   /** Saves a run, ready to be worked on. */

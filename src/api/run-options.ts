@@ -51,6 +51,8 @@ export type RunOptions = {
   readonly projectOverlay?: Overlay | undefined;
   /** The run pauses before it would spend more. */
   readonly budget?: RunBudget | undefined;
+  /** The calls that `preflight` made for this run, by their ids; the session takes their cost over. */
+  readonly preflight?: readonly string[] | undefined;
   /** The folder that the run is written to, remembered with it and refused before it starts. */
   readonly out?: string | undefined;
 };

@@ -8,6 +8,7 @@ import { placeRun } from '../session/project.ts';
 import { startRun as startSession } from '../session/start.ts';
 import { rememberFolder } from '../session/write-folder.ts';
 import { readRunBudget, setSessionBudgets } from '../wallet/session-budgets.ts';
+import { bookPreflight } from '../wallet/session-preflight.ts';
 import { prepareRun, type RunOptions } from './run-options.ts';
 import type { Store } from './store.ts';
 
@@ -40,6 +41,7 @@ export async function startRun(store: Store, options: RunOptions): Promise<Start
     const made = await startSession(tx, { ...run, likeness: store.likeness }, planStart);
     // In the same transaction: no call may be made before the caps hold.
     await setSessionBudgets(tx, made.sessionId, budgets);
+    await bookPreflight(tx, made.sessionId, options.preflight ?? []);
     if (options.out) await rememberFolder(tx, made.sessionId, options.out);
     return made;
   });

@@ -11,7 +11,6 @@ import type { RunOptions } from '../api/run-options.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
 import type { Evaluation } from '../eval/evaluation.ts';
-import { preflightModels } from '../models/preflight.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
 import { findTerminal } from './ask-questions.ts';
@@ -22,7 +21,7 @@ import { checkEvalOptions, type EvalOptions, toEvaluation, toRunOptions } from '
 import { withExample } from './help-text.ts';
 import { addScopeOptions, collect, PROCESS_HELP, prepareRun } from './new-run.ts';
 import { printResult, tell } from './output.ts';
-import { addPreflightOption, tellChecks } from './preflight.ts';
+import { addPreflightOption, askModels, tellChecks } from './preflight.ts';
 import { carryOut, requireCompleted } from './run.ts';
 import { withModels } from './store.ts';
 
@@ -65,7 +64,10 @@ async function evaluate(briefPath: string, options: EvalOptions): Promise<void> 
   const brief = run?.brief ?? (await readBrief(briefPath)).brief;
   const evaluation = toEvaluation(brief, options);
   await checkEvaluation(evaluation);
-  if (options.preflight !== false) tellChecks(await preflightModels(models, config));
+  if (options.preflight !== false) {
+    const budget = budgetOf(options);
+    tellChecks(await askModels(models, config, (ask) => withModels(data, ask), budget));
+  }
   await claimEvaluation(evaluation);
   if (run) await holdDebate(run, { ...options, preflight: false, out: join(out, 'debate') });
   report(await withModels(data, (dialectic) => judgeSides(dialectic, evaluation)), options);

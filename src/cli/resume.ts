@@ -76,5 +76,8 @@ function goOnCommand(verb: 'resume' | 'approve' | 'iterate', description: string
 /** A session that goes on asks the models of all its participants, which may be days old. */
 async function checkLanes(dialectic: Dialectic, session: string): Promise<readonly ModelCheck[]> {
   const { lanes } = await dialectic.session(session);
-  return dialectic.preflight(lanes.map(({ model }) => model));
+  return dialectic.preflight(
+    lanes.map(({ model }) => model),
+    { session },
+  );
 }

@@ -5,7 +5,6 @@ import { checkRun } from '../api/start-run.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { Estimate } from '../estimate/types.ts';
 import { OFFLINE_NOTICE } from '../models/offline/notice.ts';
-import { preflightModels } from '../models/preflight.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import { tellCounts } from '../session/counts.ts';
 import type { RunResult } from '../session/summary.ts';
@@ -33,7 +32,13 @@ import { describeOutcome } from './outcome-text.ts';
 import { printResult, tell } from './output.ts';
 import { nameParticipants } from './participants.ts';
 import { choosePlanFolder, showPath } from './plan-folder.ts';
-import { addPreflightOption, type PreflightOptions, tellChecks } from './preflight.ts';
+import {
+  addPreflightOption,
+  askModels,
+  callsOf,
+  type PreflightOptions,
+  tellChecks,
+} from './preflight.ts';
 import { describeCitations } from './sources-text.ts';
 import { withModelsAfter } from './store.ts';
 import { TRACE_HELP } from './trace-text.ts';
@@ -119,14 +124,18 @@ export async function carryOut(
   // A person who is asked takes their time, in which no other process could use an open store.
   const free = project === undefined ? await choosePlanFolder(place) : undefined;
   // What is refused here leaves no new store behind.
-  const check = async (): Promise<void> => {
+  let preflight: readonly string[] = [];
+  const check = async (open: () => Promise<Dialectic>): Promise<void> => {
     await checkRun(checked, configuration);
     const asksModels = options.preflight !== false;
     const [checks] = await Promise.all([
-      asksModels ? preflightModels(models, configuration) : [],
+      asksModels
+        ? askModels(models, configuration, async (ask) => ask(await open()), checked.budget)
+        : [],
       loadTokenCounter(), // the estimate needs it, and models take longer to answer
     ]);
     tellChecks(checks);
+    preflight = callsOf(checks);
     if (models.some((model) => model.startsWith('offline/'))) tell(OFFLINE_NOTICE);
   };
   return withModelsAfter(data, check, async (dialectic) => {
@@ -141,7 +150,7 @@ export async function carryOut(
       consent,
       session: null,
     });
-    const { session } = await dialectic.start(run);
+    const { session } = await dialectic.start({ ...run, preflight });
     const { process } = await dialectic.session(session);
     tell(`Session ${session}: ${process.name} with ${models.join(', ')}`);
     tell(`The documents go to ${showPath(out)}`);

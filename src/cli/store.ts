@@ -25,21 +25,22 @@ const optionsOfModels = (): DialecticOptions => ({
 
 /**
  * The same for a command that first checks what it was given. A store that exists is opened meanwhile,
- * which takes its thread about as long; one that does not is made when nothing was refused. A refusal
- * does not wait for another process that holds the store.
+ * which takes its thread about as long; one that does not is made when nothing was refused, or when the
+ * check opens it. A refusal does not wait for another process that holds the store.
  */
 export async function withModelsAfter<T>(
   data: string | undefined,
-  check: () => Promise<void>,
+  check: (open: () => Promise<Dialectic>) => Promise<void>,
   work: (dialectic: Dialectic) => Promise<T>,
 ): Promise<T> {
   const location = locateStore(process.env, data);
   const isThere = 'dataDirectory' in location && hasDatabase(location.dataDirectory);
   const refused = new AbortController();
   const options = { ...optionsOfModels(), signal: refused.signal };
-  const opening = isThere ? openStore(data, options) : null;
+  let opening = isThere ? openStore(data, options) : null;
   opening?.catch(() => {}); // told below, unless the check has more to tell
-  await check().catch(async (refusal: unknown) => {
+  const open = (): Promise<Dialectic> => (opening ??= openStore(data, options));
+  await check(open).catch(async (refusal: unknown) => {
     refused.abort();
     await opening?.then(
       (dialectic) => dialectic.close(),
@@ -47,7 +48,7 @@ export async function withModelsAfter<T>(
     );
     throw refusal;
   });
-  return closingAfter(await (opening ?? openStore(data, options)), work);
+  return closingAfter(await open(), work);
 }
 
 /** The same for a command that calls no model, with the retention that the configuration sets. */

@@ -28,6 +28,7 @@ test('the columns of a report are straight, and one call is one call', () => {
   const none = { calls: 0, usd: 0, tokens: 0 };
   const lines = describeReport({
     session: 's',
+    preflight: none,
     total: 12.5,
     tokens: 123_457,
     calls: [],

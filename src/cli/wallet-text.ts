@@ -15,6 +15,7 @@ export const HISTORY_COLUMNS = [
   'balance',
   'session',
   'call',
+  'purpose',
   'model',
   'estimated',
   'note',
@@ -63,17 +64,18 @@ type Sum = { readonly calls: number; readonly usd: number; readonly tokens: numb
 /** What a session cost, for people. */
 export function describeReport(report: CostReport): string[] {
   const { retries, continuation, compression, estimated, unknownPrices, holds } = report;
-  const { byStage, byModel, byDocument } = report;
+  const { byStage, byModel, byDocument, preflight } = report;
   const table: readonly (readonly [title: string, rows: readonly (readonly [string, Sum])[]])[] = [
     ['By stage', byStage.map((sum) => [sum.stage ?? '', sum])],
     ['By model', byModel.map((sum) => [sum.model ?? '', sum])],
-    ['By document', byDocument.map((sum) => [`${sum.document} (lane ${sum.lane})`, sum])],
+    ['By document', byDocument.map((sum) => [nameDocument(sum), sum])],
     [
       'Of that',
       [
         ['asked again', retries],
         ['continuation', continuation],
         ['compression', compression],
+        ...(preflight.calls > 0 ? [['preflight', preflight] as const] : []),
       ],
     ],
   ];
@@ -107,6 +109,10 @@ export function describeReport(report: CostReport): string[] {
   }
   return lines;
 }
+
+/** What belongs to no document, such as the preflight, has no lane either. */
+const nameDocument = ({ document, lane }: CostReport['byDocument'][number]): string =>
+  lane ? `${document} (lane ${lane})` : (document ?? '');
 
 /** Titles with their rows below them, in columns as wide as their longest entries. */
 function alignSums(

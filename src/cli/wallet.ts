@@ -106,8 +106,9 @@ async function history(dialectic: Dialectic, options: Options): Promise<void> {
     throw new DialecticError('usage_invalid', '--limit takes a number from 1.');
   }
   const entries = await dialectic.wallet.history(most);
-  const lines = entries.map(({ at, kind, currency, amount, balance: after, model, note }) => {
-    const what = [kind, model, note].filter(Boolean).join(' ');
+  const lines = entries.map(({ at, kind, purpose, currency, amount, balance: after, ...of }) => {
+    const isOutside = purpose !== null && purpose !== 'generation';
+    const what = [kind, isOutside && purpose, of.model, of.note].filter(Boolean).join(' ');
     const [moved, left] = [amount, after].map((sum) => formatAmount(sum, currency));
     return `${at}  ${moved!.padStart(16)}  ${what} → ${left}`;
   });

@@ -72,6 +72,13 @@ export const MONEY_ERROR_CODES = {
     'A budget or a wallet limits dollars, but the price of a model of the run is unknown.',
     'Set its price in the configuration, or limit tokens instead (`--budget-tokens`).',
   ),
+  funds_short: entry(
+    5,
+    402,
+    false,
+    'A call outside of a run may cost more than a wallet or a budget has left; it was not made.',
+    'Add to the wallet (`dialectic wallet grant`), raise the cap (`dialectic wallet budget`), or free what is held.',
+  ),
   funds_busy: entry(
     7,
     409,

@@ -1,9 +1,9 @@
 import { type DialecticError, toDialecticError, withDetails } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { countUsage } from '../models/count-usage.ts';
 import type { ModelResult } from '../models/types.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { Checkpoint } from './checkpoint.ts';
-import { countUsage } from './count-usage.ts';
 import { type Answer, failCall } from './end-call.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Reserved } from './reserve.ts';

@@ -1,10 +1,10 @@
 import type { Database } from '../db/database.ts';
 import type { Job } from '../jobs/types.ts';
+import { countUsage, UNKNOWN_USAGE } from '../models/count-usage.ts';
 import { originOf } from '../models/model-id.ts';
 import type { Assembled } from './assemble.ts';
 import type { Answered } from './call.ts';
 import { readChainCost } from './chain-cost.ts';
-import { countUsage, UNKNOWN_USAGE } from './count-usage.ts';
 import { dropAbandoned } from './end-call.ts';
 
 /**

@@ -3,9 +3,17 @@ import { DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
 import { type ModelsConfig, readModelsConfig } from './config.ts';
 import { chatEvent, startServer } from './loopback.fixture.ts';
-import { preflightModels } from './preflight.ts';
+import { preflightModels as preflight } from './preflight.ts';
+import { createModelProvider } from './provider.ts';
 
 type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** Who pays is the wallet's matter: here the calls are made as they are. */
+const preflightModels = (
+  models: readonly string[],
+  config: ModelsConfig,
+  overrides?: Parameters<typeof preflight>[3],
+) => preflight(models, config, createModelProvider(config), overrides);
 
 let server: Server;
 let dead: string;

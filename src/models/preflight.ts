@@ -10,8 +10,8 @@ import { secretsHider } from './hide-secrets.ts';
 import { askOffered, type Offered } from './list-models.ts';
 import { parseModelId } from './model-id.ts';
 import { costMicros, findPrice } from './prices.ts';
-import { createModelProvider } from './provider.ts';
 import { requireModels, requireProvider } from './require-models.ts';
+import type { ModelProvider } from './types.ts';
 
 /** What a model answered when it was asked whether a run can use it. */
 export type ModelCheck = {
@@ -20,10 +20,16 @@ export type ModelCheck = {
   readonly costUsd: number | null;
   /** Why it is not sure that the model can be used; null where it is. */
   readonly doubt: string | null;
+  /** The id of the call in the ledger; absent where none was made, or none was posted. */
+  readonly call?: string;
 };
 
 /** How the questions are sent, how long a list may take, and how long list and call together. */
-type Asking = { readonly send: SendHttp; readonly listMs: number; readonly allMs: number };
+type Asking = {
+  readonly send: SendHttp;
+  readonly listMs: number;
+  readonly allMs: number;
+};
 
 /**
  * A person hears within five seconds of a command's start that a server is away: the program needs
@@ -36,26 +42,78 @@ const CALL_TOKENS = 16;
 /**
  * Asks each distinct model once, all at the same time, whether a run can use it, and throws for
  * those that cannot be. The provider's list of models is free and decides where it names the
- * model; else a call of a few tokens does. Offline and recorded models are not asked.
+ * model; else a call of a few tokens does, once no list has refused another model of the run.
+ * Offline and recorded models are not asked. `provider` has the calls paid: the price is due.
  */
 export async function preflightModels(
   models: readonly string[],
   config: ModelsConfig,
+  provider: ModelProvider,
   overrides: Partial<Asking> = {},
 ): Promise<readonly ModelCheck[]> {
   const asking = { ...ASKING, ...overrides };
   const endMs = elapsedMs() + asking.allMs;
+  const asked = await askLists(models, config, asking);
+  const outcomes = await Promise.all(
+    asked.map(({ model, list, isSure }) => {
+      const callMs = Math.max(1, Math.round(endMs - elapsedMs()));
+      return isSure
+        ? sure(model)
+        : callShortly(model, list.offered ?? [], config, { provider, callMs });
+    }),
+  );
+  return refuseProblems(outcomes);
+}
+
+/** What the lists of the providers say of the models of a run, which costs nothing. */
+export type ListCheck = {
+  readonly sure: readonly ModelCheck[];
+  /** Those that only a call can decide. */
+  readonly unsure: readonly string[];
+};
+
+/** The part of `preflightModels` that costs nothing; throws for the models that a list refuses. */
+export async function preflightLists(
+  models: readonly string[],
+  config: ModelsConfig,
+  overrides: Partial<Asking> = {},
+): Promise<ListCheck> {
+  const asked = await askLists(models, config, { ...ASKING, ...overrides });
+  return {
+    sure: asked.filter(({ isSure }) => isSure).map(({ model }) => sure(model)),
+    unsure: asked.filter(({ isSure }) => !isSure).map(({ model }) => model),
+  };
+}
+
+const sure = (model: string): ModelCheck => ({ model, costUsd: 0, doubt: null });
+
+type Listed = { readonly model: string; readonly list: List; readonly isSure: boolean };
+
+async function askLists(
+  models: readonly string[],
+  config: ModelsConfig,
+  asking: Asking,
+): Promise<readonly Listed[]> {
   const asked = [...new Set(models)].filter((model) => !isOwn(model));
   requireModels(asked, config);
   const providers = new Set(asked.map((model) => parseModelId(model).provider));
   const lists = new Map([...providers].map((name) => [name, askList(name, config, asking)]));
   const outcomes = await Promise.all(
-    asked.map(async (model) => {
-      const list = await lists.get(parseModelId(model).provider);
-      const callMs = Math.max(1, Math.round(endMs - elapsedMs()));
-      return checkModel(model, list ?? { isWhole: false }, config, { ...asking, callMs });
+    asked.map(async (model): Promise<Listed | DialecticError> => {
+      const { provider, name } = parseModelId(model);
+      const list = (await lists.get(provider)) ?? { isWhole: false };
+      if (list.problem) return nameModel(model, list.problem);
+      const { offered = [], isWhole } = list;
+      // Ollama lists `llama3:latest` for what is called as `llama3`.
+      const isListed = offered.some((one) => one.name === name || one.name === `${name}:latest`);
+      return { model, list, isSure: isListed && isWhole };
     }),
   );
+  return refuseProblems(outcomes);
+}
+
+/** The outcomes where none is a problem; else one error that names all that are. */
+function refuseProblems<T>(outcomes: readonly (T | DialecticError)[]): T[] {
   const problems = outcomes.filter((outcome) => outcome instanceof DialecticError);
   if (problems.length > 0) throw joinProblems(problems);
   return outcomes.flatMap((outcome) => (outcome instanceof DialecticError ? [] : [outcome]));
@@ -94,33 +152,22 @@ async function askList(name: string, config: ModelsConfig, asking: Asking): Prom
 const provesKey = (provider: ProviderConfig): boolean =>
   provider.kind !== 'compatible' || provider.apiKey === undefined || isOpenRouter(provider);
 
-/** What is left for a short call once the list has come. */
-type CallAsking = Pick<Asking, 'send'> & { readonly callMs: number };
+/** Who makes and pays a short call, and what is left of the time once the list has come. */
+type CallAsking = { readonly provider: ModelProvider; readonly callMs: number };
 
-async function checkModel(
-  model: string,
-  { offered = [], isWhole, problem }: List,
-  config: ModelsConfig,
-  asking: CallAsking,
-): Promise<ModelCheck | DialecticError> {
-  if (problem) return nameModel(model, problem);
-  const { name } = parseModelId(model);
-  // Ollama lists `llama3:latest` for what is called as `llama3`.
-  const isListed = offered.some((one) => one.name === name || one.name === `${name}:latest`);
-  if (isListed && isWhole) return { model, costUsd: 0, doubt: null };
-  return callShortly(model, offered, config, asking);
-}
+/** Faults of the own wallet and budgets: the model was not asked. */
+const UNPAID: ReadonlySet<string> = new Set(['funds_short', 'funds_busy', 'price_unknown']);
 
 /** Buys a few tokens of a model; what a provider refuses costs nothing. */
 async function callShortly(
   model: string,
   offered: readonly Offered[],
   config: ModelsConfig,
-  { send, callMs }: CallAsking,
+  { provider, callMs }: CallAsking,
 ): Promise<ModelCheck | DialecticError> {
   const deadline = AbortSignal.timeout(callMs);
   try {
-    const { usage } = await createModelProvider(config, { send }).generate(
+    const { usage } = await provider.generate(
       {
         model,
         system: 'You are asked whether you can be reached.',
@@ -133,6 +180,10 @@ async function callShortly(
     return { model, costUsd: price && costMicros(usage, price) / 1e6, doubt: null };
   } catch (thrown) {
     const problem = toDialecticError(thrown);
+    if (UNPAID.has(problem.code)) {
+      const why = problem.details['why'] ?? problem.message;
+      return { model, costUsd: 0, doubt: `was not asked by a paid call, which may cost ${why}` };
+    }
     if (deadline.aborted) {
       const doubt = `gave no answer to a short call within ${(callMs / 1000).toFixed(1)} s`;
       return { model, costUsd: null, doubt };

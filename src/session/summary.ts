@@ -189,17 +189,29 @@ function readUsage(tx: Transaction, session: SessionView) {
     Record<'input' | 'output' | 'cached' | 'model' | 'recording' | 'offline', number> &
       Record<'cost' | 'recorded', number | null>
   >(
-    `select coalesce(sum(input_tokens), 0)::float8 as input,
-       coalesce(sum(output_tokens), 0)::float8 as output,
-       coalesce(sum(cached_input_tokens), 0)::float8 as cached,
-       case when bool_or(cost_micros is null and status in ('received', 'cut')) then null
-         else coalesce(sum(cost_micros), 0)::float8 end as cost,
+    // The calls of the preflight belong to no job, and are on the ledger alone.
+    `with asked as (
+       select coalesce(sum((p.details->'usage'->>'inputTokens')::bigint), 0) as input,
+         coalesce(sum((p.details->'usage'->>'outputTokens')::bigint), 0) as output,
+         coalesce(sum((p.details->'usage'->>'cachedInputTokens')::bigint), 0) as cached,
+         bool_or(p.details->'price' = 'null') as unpriced,
+         coalesce(sum((select -sum(e.amount) from entries e where e.tenant_id = p.tenant_id
+           and e.posting_id = p.id and e.currency = 'USD' and e.amount < 0)), 0) as cost
+       from postings p
+       where p.session_id = $1 and p.key = p.call_id || '/preflight'
+     )
+     select (coalesce(sum(input_tokens), 0) + min(asked.input))::float8 as input,
+       (coalesce(sum(output_tokens), 0) + min(asked.output))::float8 as output,
+       (coalesce(sum(cached_input_tokens), 0) + min(asked.cached))::float8 as cached,
+       case when bool_or(cost_micros is null and status in ('received', 'cut'))
+           or bool_or(asked.unpriced) then null
+         else (coalesce(sum(cost_micros), 0) + min(asked.cost))::float8 end as cost,
        case when bool_and(origin <> 'recording' or recorded_cost_micros is not null)
          then sum(recorded_cost_micros)::float8 end as recorded,
        count(contribution_id) filter (where origin = 'model') as model,
        count(contribution_id) filter (where origin = 'recording') as recording,
        count(contribution_id) filter (where origin = 'offline') as offline
-     from model_calls where session_id = $1`,
+     from asked left join model_calls on session_id = $1`,
     [session.id],
   );
 }

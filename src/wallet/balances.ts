@@ -50,6 +50,8 @@ export type LedgerEntry = {
   readonly amount: number;
   readonly balance: number;
   readonly call: string | null;
+  /** What a call was for: `generation`, `embedding`, `preflight`, `evaluation`; null for the rest. */
+  readonly purpose: string | null;
   readonly session: string | null;
   readonly estimated: boolean;
   readonly model: string | null;
@@ -61,7 +63,8 @@ export type LedgerEntry = {
 
 const ENTRIES = `select p.id as posting, p.kind, a.kind as account, a.owner, e.currency,
     e.amount::float8 as amount, e.balance::float8 as balance,
-    p.call_id as call, p.session_id as session, p.estimated,
+    p.call_id as call, case p.kind when 'call' then substring(p.key from '[^/]*$') end as purpose,
+    p.session_id as session, p.estimated,
     p.details->>'model' as model, p.details->'price' as price, p.details->>'note' as note,
     p.created_at as at
   from postings p

@@ -11,6 +11,9 @@ type CallKey = {
   readonly purpose: string;
 };
 
+/** What calls that belong to no job are for; `wallet history` and `wallet report` name it. */
+export const OUTSIDE_PURPOSES = ['preflight', 'evaluation'] as const;
+
 /** What a call may cost at most; `input…` is due as soon as anything has come back. */
 export type WorstCase = {
   readonly usdMicros: number;
@@ -158,8 +161,23 @@ export async function voidHold(tx: Transaction, key: CallKey): Promise<void> {
  */
 export async function settleLeftHolds(tx: Transaction): Promise<number> {
   await tx.query('select lock_wallets($1)', [tx.tenantId]);
+  await dropAbandonedHolds(tx);
   const { n } = await tx.queryOne<{ n: number }>('select settle_left_holds($1) as n', [
     tx.tenantId,
   ]);
   return n;
+}
+
+/**
+ * Gives back what a process held for calls outside of jobs before it died: no job tells that its owner
+ * is gone, so they expire when no call lasts as long.
+ */
+export async function dropAbandonedHolds(tx: Transaction): Promise<void> {
+  await tx.query(
+    `select close_hold($1, h.call_id, h.purpose, 'expired') from (
+       select call_id, purpose from holds
+       where status = 'held' and purpose = any ($2) and created_at < app_now() - interval '2 hours'
+       order by call_id) as h`,
+    [tx.tenantId, OUTSIDE_PURPOSES],
+  );
 }

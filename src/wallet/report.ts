@@ -4,6 +4,7 @@ import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { TokenUsage } from '../models/types.ts';
 import { toUsd } from './amounts.ts';
 import { type LedgerEntry, readSessionEntries } from './balances.ts';
+import { PREFLIGHT } from './session-preflight.ts';
 
 /** One call to a model with where it belongs and what it cost. */
 export type CallCostRow = {
@@ -121,6 +122,8 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
     retries: { ...of(['repair']), unanswered: unanswered.length },
     continuation: of(['continuation']),
     compression: of(['compression', 'embedding']),
+    /** Short calls that asked before the run, or before it went on, whether its models answer. */
+    preflight: of([PREFLIGHT]),
     cachedInputSaved: toUsd(saved),
     estimated: addUp(calls.filter((call) => call.estimated)),
     unknownPrices: [...new Set(unpriced.map((call) => call.model))],
@@ -142,29 +145,36 @@ function cacheSaving({ usage, price }: CallCostRow): number {
   return costMicros({ ...usage, cachedInputTokens: 0 }, price) - costMicros(usage, price);
 }
 
+/** Calls that a job made, and those of the preflight, which belong to no job. */
 function readCalls(tx: Transaction, sessionId: string) {
   return tx.query<CallCostRow>(
-    `select c.id, c.model, c.purpose, c.status, r.stage_key as stage, j.step_key as step,
-       j.document_key as document, coalesce(l.ordinal, 0) as lane,
-       coalesce(j.document_identity, j.chain_id::text) as identity,
+    `with made as (
+       select c.id, c.model, c.purpose, c.status, c.started_at, r.stage_key as stage,
+         j.step_key as step, j.document_key as document, coalesce(l.ordinal, 0) as lane,
+         coalesce(j.document_identity, j.chain_id::text) as identity
+       from model_calls c
+       join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+       left join stage_runs r on r.tenant_id = c.tenant_id and r.id = j.stage_run_id
+       left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
+       where c.session_id = $1 and c.status <> 'sent' and was_sent(c.error)
+       union all
+       select q.call_id, q.details->>'model', $2, 'received', q.created_at, $2, $2, $2, 0, $2
+       from postings q where q.session_id = $1 and q.key = q.call_id || '/' || $2
+     )
+     select c.id, c.model, c.purpose, c.status, c.stage, c.step, c.document, c.lane, c.identity,
        p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
        p.details->>'responseId' as "responseId",
        nullif(p.details->'price', 'null') as price,
        coalesce(e.usd, 0)::float8 as "usdMicros", coalesce(e.tokens, 0)::float8 as tokens
-     from model_calls c
-     join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
-     left join stage_runs r on r.tenant_id = c.tenant_id and r.id = j.stage_run_id
-     left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
-     left join postings p on p.tenant_id = c.tenant_id and p.session_id = c.session_id
-       and p.call_id = c.id
+     from made c
+     left join postings p on p.session_id = $1 and p.call_id = c.id and p.kind = 'call'
      left join lateral (
        select sum(s.amount) filter (where s.currency = 'USD') as usd,
          sum(s.amount) filter (where s.currency = 'token') as tokens
        from postings q join entries s on s.tenant_id = q.tenant_id and s.posting_id = q.id
        join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
        where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
-     where c.session_id = $1 and c.status <> 'sent' and was_sent(c.error)
      order by c.started_at, c.id`,
-    [sessionId],
+    [sessionId, PREFLIGHT],
   );
 }

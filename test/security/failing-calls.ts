@@ -8,6 +8,7 @@ import type { ModelsConfig } from '../../src/models/config.ts';
 import { listModels } from '../../src/models/list-models.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { preflightModels, testKey } from '../../src/models/preflight.ts';
+import { createModelProvider } from '../../src/models/provider.ts';
 import { writeFolder } from '../../src/session/write-folder.ts';
 import { emptyDirectory, newTenant, openStore, temporaryFolder } from '../stores.ts';
 import { CANARY, findFragments, findInBytes, repeatKey } from './canaries.ts';
@@ -100,7 +101,11 @@ export async function failWithoutTrace(count: number): Promise<void> {
       await tellFailure(place, sessionId, join(out, String(n)));
       if (n > 2) continue;
       said.push(JSON.stringify(await listModels(config)));
-      const refused = await preflightModels(Object.keys(config.models), config).catch(String);
+      const refused = await preflightModels(
+        Object.keys(config.models),
+        config,
+        createModelProvider(config),
+      ).catch(String);
       said.push(JSON.stringify(refused));
       for (const name of Object.keys(config.providers)) {
         said.push(JSON.stringify(await testKey(name, config)));

@@ -1,5 +1,5 @@
-import { loadTokenCounter } from '../models/tokens.ts';
-import type { ModelRequest, ModelResult, TokenUsage } from '../models/types.ts';
+import { loadTokenCounter } from './tokens.ts';
+import type { ModelRequest, ModelResult, TokenUsage } from './types.ts';
 
 /** What a call is paid by: the usage that the provider reported, else request and text counted. */
 export async function countUsage(

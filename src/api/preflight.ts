@@ -1,0 +1,45 @@
+import { type ModelCheck, preflightModels } from '../models/preflight.ts';
+import { createModelProvider } from '../models/provider.ts';
+import { parseAmount } from '../wallet/amounts.ts';
+import { type Allowance, chargeProvider } from '../wallet/charged-provider.ts';
+import type { RunBudget } from '../wallet/session-budgets.ts';
+import { PREFLIGHT } from '../wallet/session-preflight.ts';
+import type { Store } from './store.ts';
+
+export type PreflightOptions = {
+  /** The session whose models are asked, and which pays; else the user's wallet does. */
+  readonly session?: string | undefined;
+  /** What a run may spend that is about to start: a call that may cost more is left out. */
+  readonly budget?: RunBudget | undefined;
+  /** How long lists and calls may take together, in milliseconds; 3,500 where absent. */
+  readonly withinMs?: number | undefined;
+};
+
+/** Asks whether a run can use its models; what that costs is on the ledger when it returns. */
+export async function preflight(
+  { database, tenantId, models: config }: Store,
+  models: readonly string[],
+  { session, budget = {}, withinMs }: PreflightOptions = {},
+): Promise<readonly ModelCheck[]> {
+  const calls = new Map<string, string>();
+  const provider = chargeProvider(createModelProvider(config), {
+    database,
+    tenantId,
+    config,
+    purpose: PREFLIGHT,
+    sessionId: session ?? null,
+    most: allowanceOf(budget),
+    onPosted: ({ model, callId }) => calls.set(model, callId),
+  });
+  const overrides = withinMs === undefined ? {} : { allMs: withinMs };
+  const checks = await preflightModels(models, config, provider, overrides);
+  return checks.map((check) => {
+    const call = calls.get(check.model);
+    return call === undefined ? check : { ...check, call };
+  });
+}
+
+const allowanceOf = ({ usd, tokens }: RunBudget): Allowance => ({
+  usdMicros: usd === undefined ? null : parseAmount(String(usd), 'USD'),
+  tokens: tokens === undefined ? null : parseAmount(String(tokens), 'token'),
+});
