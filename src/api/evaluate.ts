@@ -21,6 +21,7 @@ import { createModelProvider } from '../models/provider.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readTextWithin } from '../platform/folders.ts';
 import type { RunResult } from '../session/summary.ts';
+import { chargeProvider } from '../wallet/charged-provider.ts';
 import type { Store } from './store.ts';
 
 /** Two folders that answer one request, and who judges them. */
@@ -83,7 +84,7 @@ export const claimEvaluation = ({ brief, out }: EvaluationOptions): Promise<void
  * the store, which knows what the debate has cost.
  */
 export async function* evaluate(
-  { models: config }: Pick<Store, 'models'>,
+  { database, tenantId, models: config }: Pick<Store, 'database' | 'tenantId' | 'models'>,
   options: EvaluationOptions,
   resultOf: (session: string) => Promise<RunResult>,
 ): AsyncGenerator<EvaluationEvent, void, void> {
@@ -92,7 +93,9 @@ export async function* evaluate(
   requireModels([...('model' in wanted ? [wanted.model] : []), ...judges], config);
   await requireFolder(out, owner);
   if ('model' in wanted) await requireEmptyFolder(join(out, 'single'));
-  const deps = { provider: createModelProvider(config), config };
+  // Neither the single prompt nor a judgement belongs to a session: the user's wallet pays.
+  const place = { database, tenantId, config, purpose: 'evaluation' as const, sessionId: null };
+  const deps = { provider: chargeProvider(createModelProvider(config), place), config };
   const debate = await takeDebate(debateOf(options), () => findCost(options, resultOf));
   await claimFolder(out, owner);
   let wordsAsked: number | null = null;

@@ -95,6 +95,19 @@ describe('an evaluation from the brief on', () => {
     }
   });
 
+  test('has the single prompt and every judgement on the ledger, under a purpose of their own', async () => {
+    const env = { DATABASE_URL: databaseUrl };
+    const { stdout } = await runDialectic(['wallet', 'history', '-n', '500', '--json'], { env });
+    const rows = JSON.parse(stdout) as { purpose: string; currency: string; amount: number }[];
+    const paid = rows.filter(
+      ({ purpose, currency }) => purpose === 'evaluation' && currency === 'USD',
+    );
+    const asked = ended.served.filter(({ deliverable }) => deliverable.startsWith('eval/'));
+    expect(paid.length).toBe(asked.length);
+    const told = found.sides.single.spent!.costUsd! + found.judging.costUsd!;
+    expect(-paid.reduce((sum, { amount }) => sum + amount, 0) / 1e6).toBeCloseTo(told, 9);
+  });
+
   test('maps labels back to sides', () => {
     const rows = found.judgements.filter(({ judge }) => judge === 'compatible/judge');
     expect(rows.length).toBe(6);
