@@ -19,12 +19,13 @@ const textOf = (content: Content): string =>
 /**
  * An OpenAI-compatible server on loopback whose models write what the offline author would: valid
  * documents, at once, through a provider's wire format. Every second one is the skeptic. `instead` may
- * answer a prompt that asks for something else; without `usage` the tokens are not told.
+ * answer a prompt that asks for something else; without `usage` the tokens are not told. `spoil` changes
+ * what is written in answer to a conversation that begins with a prompt.
  */
 export const startAuthorServer = (
   models: readonly string[],
   instead: (prompt: string) => unknown = () => undefined,
-  { usage: isReported = true } = {},
+  { usage: isReported = true, spoil = (text: string, _first: string): string => text } = {},
 ) =>
   startServer((request, response, body) => {
     if (request.method === 'GET') {
@@ -43,7 +44,10 @@ export const startAuthorServer = (
     };
     const persona = models.indexOf(model) % 2 === 0 ? 'builder' : 'skeptic';
     const other = instead(asked.messages.at(-1)?.content ?? '');
-    const text = other === undefined ? writeDocument(asked, persona) : JSON.stringify(other);
+    const written = other === undefined ? writeDocument(asked, persona) : JSON.stringify(other);
+    const answered = asked.messages.findIndex(({ role }) => role === 'assistant');
+    const prompt = asked.messages.slice(0, answered < 0 ? undefined : answered);
+    const text = spoil(written, [model, ...prompt.map(({ content }) => content)].join('\n'));
     const tokens = (length: number): number => Math.ceil(length / 4);
     const prompt_tokens = tokens(texts.reduce((sum, { content }) => sum + content.length, 0));
     const usage = { prompt_tokens, completion_tokens: tokens(text.length) };

@@ -26,7 +26,7 @@ function describeCost(cost: Range | null, { unpriced }: Estimate): string {
   return describeRange(cost);
 }
 
-/** Dollars as they are most likely, with the lowest and the highest to expect. */
+/** Dollars as they are most likely, with the lowest to expect and the most that it can come to. */
 export const describeRange = ({ low, middle, high }: Range): string =>
   low === high ? dollars(middle) : `${dollars(middle)} (${dollars(low)} to ${dollars(high)})`;
 
@@ -54,7 +54,8 @@ export function describeEstimate(estimate: Estimate): string[] {
       toRow('all', estimate),
     ]),
     '',
-    'Each figure is the most likely one, with the lowest and the highest to expect.',
+    'Each figure is the most likely one, with the lowest to expect and the most that it can come to:',
+    'every document asked for again as often as the rules of the debate allow.',
     ...describeAdditions(estimate),
     ...(unpriced.length > 0 ? [`The price is unknown for ${unpriced.join(', ')}.`] : []),
     origin,

@@ -3,8 +3,8 @@ import { costMicros } from '../models/prices.ts';
 import type { AnswerSize } from './answer-sizes.ts';
 import type { ModelFacts, PromptParts, Scenario } from './types.ts';
 
-/** Documents that are asked for again at most, in a run in order, where no run has shown it. */
-const FEW_REPETITIONS = 0.15;
+/** What a request to write again names at most: faults, and passages of sources. */
+const FAULTS_TOKENS = 4_000;
 /** Input that begins as an earlier prompt did: measured 0.47 with one model, 0.81 with three. */
 const LIKELY_REUSE = 0.8;
 /** One request to go on, with the last characters that it quotes. */
@@ -26,12 +26,21 @@ type SizedPrompt = {
   readonly ratios: readonly AnswerSize['ratio'][];
 };
 
+/** How often a document is asked for again at most, and of whom beside its author. */
+export type Repetitions = {
+  readonly most: number;
+  /** How many of those are asked of other participants, whose prices may be higher. */
+  readonly elsewhere: number;
+  readonly others: readonly ModelFacts[];
+};
+
 /** Adds one document up: its first call, the turns that go on with it, and those that repeat it. */
 export function loadOf(
   { parts, ratios }: SizedPrompt,
   answer: AnswerSize,
   facts: ModelFacts,
   scenario: Scenario,
+  repetitions: Repetitions,
 ): CallLoad {
   const documents = parts.inputs.reduce(
     (sum, input, at) => sum + input.tokens * (ratios[at]?.[scenario] ?? 1),
@@ -43,21 +52,15 @@ export function loadOf(
   const whole = (fixed + documents) * facts.tokenFactor[scenario];
   const prompt = Math.min(whole, roomForRequest(facts.window) ?? whole);
   const output = answer.tokens[scenario];
-  const { repetition, again } = repeat(prompt, output, facts, scenario);
-  const turns = continuationOf(prompt, output, facts);
-  const first = { inputTokens: prompt, outputTokens: output - turns.outputTokens };
-  const single = priceOf(first, facts, scenario);
-  const costs = [
-    single,
-    ...turns.each.map((turn) => priceOf(turn, facts, scenario)),
-    repetition.calls === 0 ? 0 : times(priceOf(again, facts, scenario), repetition.calls),
-  ];
+  const { repetition, cost } = repeat(prompt, output, facts, scenario, repetitions);
+  const { each, first } = turnsOf(prompt, output, facts);
+  const continuation = sumTurns(each);
   return {
-    calls: 1 + turns.each.length + repetition.calls,
-    inputTokens: prompt + turns.inputTokens + repetition.inputTokens,
+    calls: 1 + each.length + repetition.calls,
+    inputTokens: prompt + continuation.inputTokens + repetition.inputTokens,
     outputTokens: output + repetition.outputTokens,
-    costMicros: costs.reduce((sum: number | null, one) => plus(sum, one), 0),
-    continuation: { ...turns, calls: turns.each.length },
+    costMicros: plus(priceAll([first, ...each], facts, scenario), cost),
+    continuation,
     repetition,
     removedTokens: whole - prompt,
   };
@@ -66,7 +69,7 @@ export function loadOf(
 type Turn = Omit<Load, 'calls'>;
 
 /** Every further turn reads the prompt, what was written and each request to go on with it. */
-function continuationOf(prompt: number, output: number, { window }: ModelFacts) {
+function turnsOf(prompt: number, output: number, { window }: ModelFacts) {
   const most = window.maxOutputTokens ?? output;
   const each: Turn[] = [];
   for (let written = most; written < output; written += most) {
@@ -74,23 +77,50 @@ function continuationOf(prompt: number, output: number, { window }: ModelFacts) 
     const requests = GO_ON_TOKENS * (each.length + 1);
     each.push({ inputTokens: prompt + written + requests, outputTokens });
   }
-  const inputTokens = each.reduce((sum, turn) => sum + turn.inputTokens, 0);
-  return { each, inputTokens, outputTokens: Math.max(0, output - most) };
+  const first: Turn = { inputTokens: prompt, outputTokens: Math.min(most, output) };
+  return { each, first };
 }
 
-/** An answer that cannot be used is shown to the model, which writes it again. */
-function repeat(prompt: number, output: number, facts: ModelFacts, scenario: Scenario) {
+const sumTurns = (turns: readonly Turn[]): Load => ({
+  calls: turns.length,
+  inputTokens: turns.reduce((sum, turn) => sum + turn.inputTokens, 0),
+  outputTokens: turns.reduce((sum, turn) => sum + turn.outputTokens, 0),
+});
+
+/**
+ * An answer that cannot be used is shown to the model, which writes it again. At most it does so as
+ * often as the rules of the debate allow, and each time as long.
+ */
+function repeat(
+  prompt: number,
+  output: number,
+  facts: ModelFacts,
+  scenario: Scenario,
+  { most, elsewhere, others }: Repetitions,
+): { readonly repetition: Load; readonly cost: number | null } {
   const seen = facts.repairRate ?? 0;
-  const rates = { low: 0, middle: seen, high: Math.max(FEW_REPETITIONS, 2 * seen) };
-  const calls = rates[scenario];
-  const again: Turn = { inputTokens: prompt + output, outputTokens: output };
-  const repetition: Load = {
-    calls,
-    inputTokens: calls * again.inputTokens,
-    outputTokens: calls * again.outputTokens,
+  const times = { low: 0, middle: Math.min(seen, most), high: most }[scenario];
+  if (times === 0) return { repetition: { calls: 0, inputTokens: 0, outputTokens: 0 }, cost: 0 };
+  const faults = scenario === 'high' ? FAULTS_TOKENS : 0;
+  const { first, each } = turnsOf(prompt + output + faults, output, facts);
+  const turns = [first, ...each];
+  const once = sumTurns(turns);
+  const own = priceAll(turns, facts, scenario);
+  const prices = [own, ...others.map((other) => priceAll(turns, other, scenario))];
+  const dearest = prices.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)));
+  const away = scenario === 'high' ? elsewhere : 0;
+  return {
+    repetition: {
+      calls: times * once.calls,
+      inputTokens: times * once.inputTokens,
+      outputTokens: times * once.outputTokens,
+    },
+    cost: plus(multiply(own, times - away), multiply(dearest, away)),
   };
-  return { repetition, again };
 }
+
+const priceAll = (turns: readonly Turn[], facts: ModelFacts, scenario: Scenario): number | null =>
+  turns.reduce((sum: number | null, turn) => plus(sum, priceOf(turn, facts, scenario)), 0);
 
 /**
  * At best a good part of the input is read from the provider's cache, at worst all of it is
@@ -107,8 +137,8 @@ function priceOf(turn: Turn, facts: ModelFacts, scenario: Scenario): number | nu
   return costMicros({ ...turn, cachedInputTokens, cacheWriteTokens, estimated: true }, price);
 }
 
-const times = (cost: number | null, by: number): number | null =>
-  cost === null ? null : cost * by;
+const multiply = (cost: number | null, by: number): number | null =>
+  by === 0 ? 0 : cost === null ? null : cost * by;
 
 /** Unknown and something is unknown. */
 const plus = (a: number | null, b: number | null): number | null =>

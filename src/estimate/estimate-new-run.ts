@@ -12,6 +12,7 @@ import { estimateRun } from './estimate-run.ts';
 import { foreseeDocuments } from './foresee-calls.ts';
 import type { EmbeddingFacts } from './foresee-embedding.ts';
 import { gatherModelFacts, PLAIN_MODEL } from './model-facts.ts';
+import { repetitionsIn } from './most-repetitions.ts';
 import { createPromptMeter } from './prompt-meter.ts';
 import { type RunHistory, readHistory } from './read-history.ts';
 import type { Estimate } from './types.ts';
@@ -47,7 +48,12 @@ async function estimateFrom(
 ): Promise<Estimate> {
   const { process, models } = run;
   for (const draft of run.sources ?? []) sources.admit(draft);
+  // A start makes sources of the reference documents, too.
+  for (const { kind, name, text } of run.resources ?? []) {
+    if (kind === 'reference_documents') sources.admit({ title: name, excerpts: [text] });
+  }
   const calls = foreseeDocuments(run);
+  const findsSources = calls.some(({ step }) => step.compute === 'search');
   const counter = await loadTokenCounter();
   return estimateRun({
     process: process.key,
@@ -55,6 +61,7 @@ async function estimateFrom(
     meter: createPromptMeter(process, { facts: factsOf(run), sources }, calls, counter),
     models: await gatherModelFacts(models, config, history, counter),
     measured: history.steps,
+    repetitionsOf: repetitionsIn(process, models.length, sources.size > 0 || findsSources),
     embeddings: await findEmbeddings(models, config),
   });
 }

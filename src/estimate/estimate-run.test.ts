@@ -59,6 +59,7 @@ async function estimate(models: readonly string[], measured: readonly MeasuredSt
     meter: meterFor(models.length),
     models: known,
     measured,
+    repetitionsOf: () => ({ most: 2, elsewhere: 0 }),
   });
 }
 
@@ -176,6 +177,7 @@ describe('an estimate', () => {
       meter: meterFor(models.length),
       models: await gatherModelFacts(models, config, { steps: [], models: [] }, counter),
       measured: [],
+      repetitionsOf: () => ({ most: 2, elsewhere: 0 }),
     };
     const without = estimateRun(input);
     const whole = estimateRun({

@@ -1,6 +1,6 @@
 import { roomForRequest } from '../context/room.ts';
 import { createAnswerSizes, isAlike } from './answer-sizes.ts';
-import { type CallLoad, loadOf } from './call-load.ts';
+import { type CallLoad, loadOf, type Repetitions } from './call-load.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
 import { type EmbeddingFacts, foreseeEmbedding, type PromptTexts } from './foresee-embedding.ts';
 import type {
@@ -22,9 +22,14 @@ type EstimateInput = {
   readonly meter: PromptMeter;
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly measured: readonly MeasuredStep[];
+  /** How often each document may be asked for again. */
+  readonly repetitionsOf: (call: ForeseenCall) => MostRepetitions;
   /** By author: the model that embeds for its prompts; absent where this machine compares texts. */
   readonly embeddings?: ReadonlyMap<string, EmbeddingFacts>;
 };
+
+/** How often a document is asked for again at most, and how often of another participant. */
+export type MostRepetitions = Pick<Repetitions, 'most' | 'elsewhere'>;
 
 type Loads = Record<Scenario, CallLoad>;
 type LoadedCall = {
@@ -144,7 +149,8 @@ function countLearned({ measured, models }: EstimateInput): number {
     .reduce((sum, one) => sum + one.documents, 0);
 }
 
-function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCall[] {
+function loadCalls(input: EstimateInput): LoadedCall[] {
+  const { calls, meter, models, measured, repetitionsOf } = input;
   const sizeOf = createAnswerSizes(meter, measured);
   const byIdentity = new Map(calls.map((call) => [call.job.identity, call]));
   const answerOf = (call: ForeseenCall) => sizeOf(call, models.get(call.model)!);
@@ -154,8 +160,9 @@ function loadCalls({ calls, meter, models, measured }: EstimateInput): LoadedCal
       const author = from === null ? undefined : byIdentity.get(from);
       return author ? answerOf(author).ratio : AS_IT_IS;
     });
+    const repetitions = { ...repetitionsOf(call), others: [...models.values()] };
     const load = (scenario: Scenario): CallLoad =>
-      loadOf({ parts, ratios }, answerOf(call), models.get(call.model)!, scenario);
+      loadOf({ parts, ratios }, answerOf(call), models.get(call.model)!, scenario, repetitions);
     const texts = parts.inputs.map(({ from, tokens }, at) => ({
       // What is there before the run has no name here; its length tells it from others.
       key: from ?? `given ${tokens}`,

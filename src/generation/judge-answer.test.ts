@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { FIRST_TURN, type JudgedAnswer, judgeAnswer } from './judge-answer.ts';
+import {
+  type ChainState,
+  FIRST_TURN,
+  type JudgedAnswer,
+  judgeAnswer,
+  mostRepetitions,
+} from './judge-answer.ts';
 
 const contract = {
   type: 'object',
@@ -110,6 +116,7 @@ describe('a turn', () => {
   test('whose citations are wrong is asked for the sections concerned, at most twice', () => {
     const fault = { section: 'summary', message: '`summary` cites [S9].' };
     const citations = {
+      hasSources: true,
       normalise: (one: object) => ({ ...content, ...one, summary: 'Bread [S9].' }),
       findFaults: () => [fault],
       settle: (one: object) => ({ ...content, ...one, summary: 'Bread [unknown source: S9].' }),
@@ -267,5 +274,42 @@ describe('a chain', () => {
       kind: 'give-up',
       code: 'continuation_exhausted',
     });
+  });
+});
+
+describe('requests to write a document again', () => {
+  /** The longest chain of them that any answers lead to: each is invalid, has defects or faults. */
+  function longest(over: Partial<JudgedAnswer>, state: ChainState = FIRST_TURN): number {
+    const fault = { section: 'risks', message: 'wrong' };
+    const citations = { ...over.citations!, findFaults: () => [fault] };
+    const answers = [
+      turn('{}', { ...over, state }),
+      turn(WHOLE, { ...over, state, findDefects: over.findDefects ?? (() => []) }),
+      turn(WHOLE, { ...over, state, findDefects: () => [], citations }),
+    ];
+    const lengths = answers.map((verdict) =>
+      verdict.kind === 'repair' || verdict.kind === 'mend' ? 1 + longest(over, verdict.state) : 0,
+    );
+    return Math.max(...lengths);
+  }
+  const citationsWith = (hasSources: boolean): NonNullable<JudgedAnswer['citations']> => ({
+    hasSources,
+    normalise: (one) => one,
+    findFaults: () => [],
+    settle: (one) => one,
+  });
+
+  test.each([
+    { isChecked: false, isAudited: false, mostReruns: 0, most: 2 },
+    { isChecked: true, isAudited: false, mostReruns: 0, most: 3 },
+    { isChecked: false, isAudited: true, mostReruns: 0, most: 4 },
+    { isChecked: true, isAudited: true, mostReruns: 2, most: 7 },
+    // Without sources an invented citation takes none of the requests that a recipe may add.
+    { isChecked: false, isAudited: false, mostReruns: 2, most: 2 },
+  ])('are at most what an estimate counts: $most', ({ most, ...asked }) => {
+    const findDefects = (): string[] => (asked.isChecked ? ['a defect'] : []);
+    const citations = citationsWith(asked.isAudited);
+    expect(longest({ findDefects, citations, mostReruns: asked.mostReruns })).toBe(most);
+    expect(mostRepetitions(asked)).toBe(most);
   });
 });

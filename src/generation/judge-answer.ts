@@ -50,6 +50,20 @@ const PLENTY = 600;
 /** A lost connection makes a poor turn too, so some are allowed. */
 const MOST_POOR = 5;
 
+/** Reasons for which a document may be asked for again, beside its contract. */
+type AskedAgain = {
+  /** Whether code looks for defects beyond the contract. */
+  readonly isChecked: boolean;
+  /** Whether there are sources, with which its citations are compared. */
+  readonly isAudited: boolean;
+  /** How often it may be asked for once more where its citations stay wrong. */
+  readonly mostReruns: number;
+};
+
+/** How often a document is asked for again at most, which an estimate has to hold. */
+export const mostRepetitions = ({ isChecked, isAudited, mostReruns }: AskedAgain): number =>
+  MOST_REPAIRS + (isChecked ? MOST_MENDED : 0) + (isAudited ? MOST_AUDITS + mostReruns : 0);
+
 export type GiveUpCode =
   | 'continuation_exhausted'
   | 'model_output_invalid'
@@ -93,6 +107,11 @@ type CitationRules = {
   readonly findFaults: (content: JsonRecord) => readonly CitationFault[];
   /** The content without citations of what does not exist; the same where there is none. */
   readonly settle: (content: JsonRecord) => JsonRecord;
+  /**
+   * Whether there are sources. Where there are none, only a citation that was invented is wrong: it
+   * shares the number of requests with the repairs of the contract, so that three are the most.
+   */
+  readonly hasSources: boolean;
 };
 
 export type JudgedAnswer = {
@@ -190,8 +209,8 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
   const { state, citations, mostReruns = 0 } = judged;
   const { mended = 0, audits = 0, reruns = 0 } = state;
   const defects = mended < MOST_MENDED ? judged.findDefects(content, body) : [];
-  const isMendable = audits < MOST_AUDITS;
-  const isOpen = isMendable || reruns < mostReruns;
+  const isMendable = audits + (sharesRepairs(judged) ? state.repairs : 0) < MOST_AUDITS;
+  const isOpen = isMendable || (reruns < mostReruns && !sharesRepairs(judged));
   const faults = isOpen ? (citations?.findFaults(content) ?? []) : [];
   if (defects.length + faults.length === 0) return settle(judged, content, body);
   const messages = [...defects, ...faults.map(({ message }) => message)];
@@ -209,6 +228,9 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
     ...(faults.length > 0 && !isMendable && { unsupported: content }),
   };
 }
+
+const sharesRepairs = ({ citations }: Pick<JudgedAnswer, 'citations'>): boolean =>
+  citations !== undefined && !citations.hasSources;
 
 /** The sections to write again; none stands for the whole document. */
 function sectionsWith(faults: readonly CitationFault[], sections: readonly string[]): string[] {
@@ -243,12 +265,10 @@ function goOn({ soFar, state, limit, countRead }: JudgedAnswer, text: string): V
   return { kind: 'continue', state: { ...state, turns, poor, idle } };
 }
 
-function askAgain(
-  { state }: JudgedAnswer,
-  problems: string,
-  only: readonly string[] = [],
-): Verdict {
-  if (state.repairs >= MOST_REPAIRS) {
+function askAgain(judged: JudgedAnswer, problems: string, only: readonly string[] = []): Verdict {
+  const { state } = judged;
+  const shared = sharesRepairs(judged) ? (state.audits ?? 0) : 0;
+  if (state.repairs + shared >= MOST_REPAIRS) {
     const reason = `after ${countNoun(state.repairs, 'request')} to correct it, this is still wrong:\n${problems}`;
     return { kind: 'give-up', code: 'model_output_invalid', reason };
   }

@@ -1,3 +1,4 @@
+import type { Step } from '../recipe/types.ts';
 import type { SessionLane, SessionView } from '../session/read.ts';
 import type { Assembly } from './assemble-request.ts';
 
@@ -26,10 +27,13 @@ const MOST_RERUNS = 2;
 type Asked = Pick<Assembly, 'step' | 'planned'> & { readonly session: Pick<SessionView, 'lanes'> };
 
 /** How often the document may be asked for in the way that its recipe names. */
-export function mostReruns({ step, session }: Pick<Asked, 'step' | 'session'>): number {
-  if (step.onUnsupported === undefined) return 0;
-  const others = session.lanes.length - 1;
-  return step.onUnsupported === 'other_lane' ? Math.min(MOST_RERUNS, others) : MOST_RERUNS;
+export const mostReruns = ({ step, session }: Pick<Asked, 'step' | 'session'>): number =>
+  mostRerunsOf(step, session.lanes.length);
+
+/** The same for a run with so many participants. */
+export function mostRerunsOf({ onUnsupported }: Step, lanes: number): number {
+  if (onUnsupported === undefined) return 0;
+  return onUnsupported === 'other_lane' ? Math.min(MOST_RERUNS, lanes - 1) : MOST_RERUNS;
 }
 
 /** The participant that comes after those that were asked; undefined where all were. */

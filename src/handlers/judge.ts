@@ -120,6 +120,7 @@ function whatIsAsked(answered: Assembled): Omit<JudgedAnswer, 'soFar' | 'result'
     tryRendering: (content) => tryRendering(answered, content),
     findDefects: (content, body) => findDefects(answered, content, body),
     citations: {
+      hasSources: answered.sources.size > 0,
       normalise: (content) => normaliseCitations(answered, content),
       findFaults: (content) => {
         const startedMs = elapsedMs();

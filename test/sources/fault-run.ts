@@ -117,6 +117,7 @@ function judge(assembly: Assembly, text: string, more: object = {}): Verdict {
     tryRendering: (content) => tryRendering(assembly, content),
     findDefects: () => [],
     citations: {
+      hasSources: true,
       normalise: (content) => normaliseCitations(assembly, content),
       findFaults: (content) => {
         const audit = auditDocument(assembly, content);
