@@ -33,9 +33,13 @@ const shorten = (title: string): string =>
 const MOST_LISTED = 20;
 
 /** The sources under the summary of a run, and what is wrong with its citations. */
-export function describeCitations({ citations }: Pick<RunResult, 'citations'>): string[] {
+export function describeCitations({
+  citations,
+  usage,
+}: Pick<RunResult, 'citations' | 'usage'>): string[] {
   if (citations === null) return [];
   const { sources, statements, citedStatements, orphans, unverified } = citations;
+  const { calls, costUsd } = citations.askedForSources;
   const rest = sources.length - MOST_LISTED;
   return [
     ...(sources.length > 0
@@ -49,12 +53,21 @@ export function describeCitations({ citations }: Pick<RunResult, 'citations'>): 
     ...(orphans.length > 0
       ? [`Cited by no document: ${orphans.slice(0, MOST_LISTED).join(', ')}`]
       : []),
+    ...(calls > 0
+      ? [
+          `Asked again ${countNoun(calls, 'time')} because too few sources were cited: ` +
+            `${dollars(costUsd)} of ${dollars(usage.costUsd)}`,
+        ]
+      : []),
     ...unverified.map(
       ({ name, faults }) =>
         `Citations not verified: ${name}, ${countNoun(faults.length, 'fault')}, such as ${faults[0]}`,
     ),
   ];
 }
+
+const dollars = (usd: number | null): string =>
+  usd === null ? 'an unknown price' : `$${usd.toFixed(4)}`;
 
 /** The lines of `sources list`. */
 export function describeSources(project: string, sources: readonly Info[]): string[] {

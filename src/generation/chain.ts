@@ -32,6 +32,8 @@ export type ExecutePayload = {
   readonly valid?: Attempt;
   /** How it is asked for since its writer failed to mend its citations. */
   readonly rerun?: Rerun;
+  /** Set where it is asked for again only because too few statements cite a source. */
+  readonly uncited?: true;
 };
 
 /** Chunks of a chain, the first and the last of them included. */
@@ -63,6 +65,8 @@ export type Standing = {
   /** The attempt that stands if the current one comes to nothing. */
   readonly valid: Attempt | null;
   readonly rerun: Rerun | null;
+  /** Whether it is asked for again only because too few statements cite a source. */
+  readonly isUncited: boolean;
   /** The text of the current attempt. */
   readonly soFar: string;
   /** The same text in the pieces that its chunks added. */
@@ -81,7 +85,8 @@ export function findStanding(
   const { state = FIRST_TURN, from = 1, problems = null, valid = null } = payload;
   const { only = [], later = [], kept = [], rerun = null } = payload;
   const own = chunks.find((chunk) => chunk.jobId === jobId);
-  const asked = { only, later, kept, valid, rerun };
+  const isUncited = payload.uncited === true;
+  const asked = { only, later, kept, valid, rerun, isUncited };
   if (!own) return { state, from, problems, ...asked, ...joinFrom(chunks, from) };
   const start = problems === null ? from : own.ordinal;
   const joined = joinFrom(chunks, start);
@@ -93,7 +98,15 @@ export function findStanding(
     : { ...ANEW, ...asked, from: start, ...joined };
 }
 
-const ANEW = { state: FIRST_TURN, problems: null, only: [], later: [], kept: [], rerun: null };
+const ANEW = {
+  state: FIRST_TURN,
+  problems: null,
+  only: [],
+  later: [],
+  kept: [],
+  rerun: null,
+  isUncited: false,
+};
 
 /** The sections that stay, from the attempts that brought them; the later one holds. */
 export function keepSections(

@@ -2,7 +2,7 @@ import { countNoun } from '../text/count-noun.ts';
 import type { DocumentAudit, DocumentDefect } from './audit-document.ts';
 
 /** A defect of citations as its writer is told, with the section to mend. */
-export type CitationFault = { readonly section: string; readonly message: string };
+export type CitationFault = Pick<DocumentDefect, 'section' | 'code'> & { readonly message: string };
 
 /** More than a writer can take up at once; the others show when these are mended. */
 const MOST = 20;
@@ -29,7 +29,7 @@ export function describeDefects({ defects, ...audit }: DocumentAudit): CitationF
     const why = isFirst
       ? ` (${citedStatements} of ${countNoun(statements, 'statement cites', 'statements cite')} a source; ${Math.round(wanted * 100)} % must. Cite the source, or leave the statement out.)`
       : '';
-    return { section, message: `\`${section}\` ${REMEDIES[code](shorten(text))}${why}` };
+    return { section, code, message: `\`${section}\` ${REMEDIES[code](shorten(text))}${why}` };
   });
 }
 

@@ -114,7 +114,11 @@ describe('a turn', () => {
   });
 
   test('whose citations are wrong is asked for the sections concerned, at most twice', () => {
-    const fault = { section: 'summary', message: '`summary` cites [S9].' };
+    const fault = {
+      section: 'summary',
+      code: 'unknown_source' as const,
+      message: '`summary` cites [S9].',
+    };
     const citations = {
       hasSources: true,
       normalise: (one: object) => ({ ...content, ...one, summary: 'Bread [S9].' }),
@@ -277,10 +281,48 @@ describe('a chain', () => {
   });
 });
 
+describe('a document that only cites too few sources', () => {
+  const uncited = { section: 'risks', code: 'uncited_statement' as const, message: 'no source' };
+  const invented = { section: 'risks', code: 'unknown_source' as const, message: '[S9]' };
+  const rules = {
+    hasSources: true,
+    normalise: (one: object) => ({ ...content, ...one }),
+    findFaults: () => [uncited],
+    settle: (one: object) => ({ ...content, ...one }),
+  };
+
+  test('is asked for once more, and then kept', () => {
+    const asked = turn(WHOLE, { citations: rules });
+    expect(asked).toMatchObject({ kind: 'mend', isUncited: true });
+    expect(asked).toMatchObject({ state: { audits: 1, uncited: 1 } });
+    const state = { ...FIRST_TURN, audits: 1, uncited: 1 };
+    expect(turn(WHOLE, { citations: rules, state })).toMatchObject({ kind: 'document' });
+    // As its recipe says, it may then be asked for in another way.
+    const rerun = turn(WHOLE, { citations: rules, state, mostReruns: 1 });
+    expect(rerun).toMatchObject({ kind: 'mend', isUncited: true, unsupported: content });
+  });
+
+  test('is kept at once where the run may not ask for that any more', () => {
+    const citations = { ...rules, asksForSources: false };
+    expect(turn(WHOLE, { citations, mostReruns: 2 })).toMatchObject({ kind: 'document' });
+  });
+
+  test('is told of them where it is asked for again for another reason', () => {
+    const citations = { ...rules, asksForSources: false };
+    const wrong = { ...citations, findFaults: () => [uncited, invented] };
+    const both = turn(WHOLE, { citations: wrong });
+    expect(both).toMatchObject({ kind: 'mend', problems: '- no source\n- [S9]' });
+    expect(both).not.toHaveProperty('isUncited');
+    const spoilt = turn(WHOLE, { citations, findDefects: () => ['a defect'] });
+    expect(spoilt).toMatchObject({ kind: 'mend', problems: '- a defect\n- no source' });
+    expect(spoilt).not.toHaveProperty('isUncited');
+  });
+});
+
 describe('requests to write a document again', () => {
   /** The longest chain of them that any answers lead to: each is invalid, has defects or faults. */
   function longest(over: Partial<JudgedAnswer>, state: ChainState = FIRST_TURN): number {
-    const fault = { section: 'risks', message: 'wrong' };
+    const fault = { section: 'risks', code: 'unknown_source' as const, message: 'wrong' };
     const citations = { ...over.citations!, findFaults: () => [fault] };
     const answers = [
       turn('{}', { ...over, state }),

@@ -26,6 +26,8 @@ export type ChainState = {
   readonly mended?: number;
   /** How often it was asked for again because of its citations. */
   readonly audits?: number;
+  /** How often of these only because too few statements cite a source. */
+  readonly uncited?: number;
   /** How often it was asked for once more after that, as its recipe says. */
   readonly reruns?: number;
 };
@@ -36,6 +38,8 @@ const MOST_REPAIRS = 2;
 const MOST_MENDED = 1;
 /** So often a writer is asked for other citations; then the document is kept, and says what is wrong. */
 const MOST_AUDITS = 2;
+/** A model that cites nothing when it is asked to will not do so when it is asked again. */
+const MOST_UNCITED = 1;
 /** A turn that adds fewer characters than this counts as one without progress. */
 const LEAST_PROGRESS = 16;
 /**
@@ -91,6 +95,8 @@ export type Verdict =
       /** The sections that are to be written again, where the others stay; else all of them. */
       readonly only: readonly string[];
       readonly state: ChainState;
+      /** Whether nothing is wrong but that too few statements cite a source. */
+      readonly isUncited?: true;
       /** The document, where its writer does not mend its citations: others must, or other evidence. */
       readonly unsupported?: JsonRecord;
     }
@@ -112,6 +118,8 @@ type CitationRules = {
    * shares the number of requests with the repairs of the contract, so that three are the most.
    */
   readonly hasSources: boolean;
+  /** False where the run has asked for sources as often as it may; absent = not yet decided. */
+  readonly asksForSources?: boolean;
 };
 
 export type JudgedAnswer = {
@@ -206,12 +214,10 @@ function withoutLater(
 
 /** A spoilt ballot, a plan that does not add up or a wrong citation must not cost the lane its place. */
 function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null): Verdict {
-  const { state, citations, mostReruns = 0 } = judged;
-  const { mended = 0, audits = 0, reruns = 0 } = state;
+  const { state } = judged;
+  const { mended = 0, audits = 0, reruns = 0, uncited = 0 } = state;
   const defects = mended < MOST_MENDED ? judged.findDefects(content, body) : [];
-  const isMendable = audits + (sharesRepairs(judged) ? state.repairs : 0) < MOST_AUDITS;
-  const isOpen = isMendable || (reruns < mostReruns && !sharesRepairs(judged));
-  const faults = isOpen ? (citations?.findFaults(content) ?? []) : [];
+  const { faults, isMendable, isUncited } = findFaults(judged, content, defects.length > 0);
   if (defects.length + faults.length === 0) return settle(judged, content, body);
   const messages = [...defects, ...faults.map(({ message }) => message)];
   return {
@@ -224,8 +230,33 @@ function accept(judged: JudgedAnswer, content: JsonRecord, body: string | null):
       idle: 0,
       ...(defects.length > 0 && { mended: mended + 1 }),
       ...(faults.length > 0 && (isMendable ? { audits: audits + 1 } : { reruns: reruns + 1 })),
+      ...(isUncited && { uncited: uncited + 1 }),
     },
+    ...(isUncited && { isUncited }),
     ...(faults.length > 0 && !isMendable && { unsupported: content }),
+  };
+}
+
+/**
+ * The faults of citation for which a document is asked for again. Statements without a source are none
+ * by themselves once its writer was asked for that, or the run may not ask; with a request that is made
+ * for another reason they go along. `isUncited`: the request is made for them alone.
+ */
+function findFaults(judged: JudgedAnswer, content: JsonRecord, isAskedAnyway: boolean) {
+  const { state, citations, mostReruns = 0 } = judged;
+  const { audits = 0, reruns = 0, uncited = 0, repairs } = state;
+  const isMendable = audits + (sharesRepairs(judged) ? repairs : 0) < MOST_AUDITS;
+  const isOpen = isMendable || (reruns < mostReruns && !sharesRepairs(judged));
+  const found = isOpen ? (citations?.findFaults(content) ?? []) : [];
+  const isUncited = found.length > 0 && found.every(({ code }) => code === 'uncited_statement');
+  if (!isUncited || isAskedAnyway) return { faults: found, isMendable, isUncited: undefined };
+  const mayAsk = citations?.asksForSources !== false;
+  const isFirst = isMendable && uncited < MOST_UNCITED;
+  const isAsked = mayAsk && (isFirst || reruns < mostReruns);
+  return {
+    faults: isAsked ? found : [],
+    isMendable: isFirst,
+    isUncited: isAsked ? (true as const) : undefined,
   };
 }
 

@@ -26,7 +26,7 @@ export async function arrangeRerun(
     const rerun = await findOtherEvidence(deps, tenantId, judged, verdict.unsupported);
     if (rerun) return { ...judged, rerun };
   }
-  return judge(judged, 0);
+  return judge(judged, { most: 0 });
 }
 
 /** What a participant's provider refuses for good; the session can go on without its answer. */

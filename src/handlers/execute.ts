@@ -3,6 +3,7 @@ import { countAhead } from '../models/tokens.ts';
 import { timed } from '../platform/trace.ts';
 import { adapter } from '../sources/adapt-settings.ts';
 import { arrangeRerun, canDoWithout } from './arrange-rerun.ts';
+import { limitRequests } from './ask-for-sources.ts';
 import { type Assembled, assemble } from './assemble.ts';
 import { attendSources } from './attend-sources.ts';
 import { type Answered, call } from './call.ts';
@@ -60,7 +61,7 @@ async function prepareAndAsk(
   let isSaved = false;
   try {
     await chargeUnsaved(database, job, answered, async () => {
-      const judged = await step('judge', () => arrangeRerun(deps, job, judge(answered)));
+      const judged = await step('judge', () => judgeAndArrange(deps, job, answered));
       const saved = step('save', () => save(database, context, judged));
       // While the store saves it: the next request that shows the text waits for both.
       void countAhead(shownLater(judged));
@@ -71,6 +72,13 @@ async function prepareAndAsk(
     await answered.checkpoint?.end(isSaved);
   }
 }
+
+/** What an answer means, as far as the run may ask again for what is wrong with it. */
+const judgeAndArrange = async (
+  deps: HandlerDeps,
+  job: JobContext['job'],
+  answered: Answered,
+): Promise<Judged> => arrangeRerun(deps, job, await limitRequests(deps, job, judge(answered)));
 
 /** What later requests show of an answer: its document, or what is gone on from or mended. */
 function shownLater({ verdict, answer }: Judged): string {

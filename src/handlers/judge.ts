@@ -27,13 +27,22 @@ export type Judged = Answered & {
   readonly firstChunk: string | undefined;
   /** How the document is asked for next where its citations stay wrong; else as it was. */
   readonly rerun: Rerun | null;
+  /** Whether it is the first of its session that is asked for again only because it cites too little. */
+  readonly isFirstUncited?: boolean;
 };
 
-/** Decides what an answer means for the document, which is asked for in another way `most` times. */
-export function judge(answered: Answered, most = mostReruns(answered)): Judged {
+/** What a document may be asked for again for: in another way, and because it cites too little. */
+type MayAsk = { readonly most?: number; readonly asksForSources?: boolean };
+
+/** Decides what an answer means for the document. */
+export function judge(
+  answered: Answered,
+  { most = mostReruns(answered), asksForSources = true }: MayAsk = {},
+): Judged {
   const { answer, isCutHere } = answered;
   const { state, problems, soFar, rerun } = answered.standing;
-  const asked = { ...whatIsAsked(answered), mostReruns: most };
+  const { citations, ...whole } = whatIsAsked(answered);
+  const asked = { ...whole, citations: { ...citations, asksForSources }, mostReruns: most };
   const kept = keepSections(answered.chunks, answered.standing.kept, asked.sections);
   const text = problems === null ? soFar : '';
   const later = answered.turn?.later ?? [];
@@ -101,6 +110,9 @@ const LONGEST_AT_LEAST = 40_000;
 /** Four times what was asked for, at seven characters a word. */
 const LONGEST_PER_WORD = 28;
 
+type WhatIsAsked = Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> &
+  Required<Pick<JudgedAnswer, 'citations'>>;
+
 /** An answer without end stops at a multiple of what its contract asks for. */
 function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit {
   if (words === 0) return limit;
@@ -108,7 +120,7 @@ function limitLength(limit: ContinuationLimit, words: number): ContinuationLimit
   return { ...limit, maxChars: Math.min(limit.maxChars, longest) };
 }
 
-function whatIsAsked(answered: Assembled): Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> {
+function whatIsAsked(answered: Assembled): WhatIsAsked {
   const { stage, step, inputs, request } = answered;
   const base = inputs.find(({ name }) => name === step.extends)?.content;
   return {

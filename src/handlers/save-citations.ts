@@ -12,13 +12,15 @@ const MOST_FAULTS = 50;
 
 /** What is kept of an audit with its document. */
 export function toRecord(
-  { session, standing: { rerun } }: Pick<Loaded, 'session' | 'standing'>,
+  { session, step, standing: { rerun, state } }: Pick<Loaded, 'session' | 'step' | 'standing'>,
   audit: DocumentAudit | null,
 ): CitationRecord | null {
   if (audit === null) return null;
   const { defects, statements, citedStatements, coverage, wanted, cited, orphans } = audit;
   const faults = defects.slice(0, MOST_FAULTS);
-  const record = { statements, citedStatements, coverage, wanted, cited, orphans, faults };
+  const counts = { statements, citedStatements, coverage, wanted, cited, orphans, faults };
+  // A copy has the citations of its original, whose writer may have been asked.
+  const record = step.compute === null ? { ...counts, asked: state.audits ?? 0 } : counts;
   return rerun === null ? record : { ...record, rerun: describeRerun(session, rerun) };
 }
 
@@ -37,7 +39,7 @@ const describeRerun = ({ lanes }: Loaded['session'], rerun: Rerun): RerunRecord 
  */
 export async function saveCitations(
   tx: Transaction,
-  loaded: Pick<Loaded, 'session' | 'planned' | 'standing'>,
+  loaded: Pick<Loaded, 'session' | 'planned' | 'step' | 'standing'>,
   documentId: string,
   audit: DocumentAudit | null,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { addNotice } from '../db/notices.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
@@ -12,6 +13,7 @@ import { parseModelId } from '../models/model-id.ts';
 import { newId } from '../platform/ids.ts';
 import { requireContract } from '../recipe/contract.ts';
 import { laneOf } from '../session/read.ts';
+import { tellUncited, uncitedEvent } from './ask-for-sources.ts';
 import { addCallCost, type ChainCost } from './chain-cost.ts';
 import { costOf, endCall } from './end-call.ts';
 import { keepMade } from './input-documents.ts';
@@ -43,10 +45,12 @@ export async function save(
       return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
         made && saveMade(tx, job, judged, made),
+        judged.isFirstUncited && addNotice(tx, tellUncited(judged)),
         endCall(tx, judged, id),
       ]);
     },
     ...whatFollows(judged),
+    events: judged.isFirstUncited ? [uncitedEvent(job, judged)] : [],
   });
   if (made) void keepMade(database, job.tenantId, made.document);
   await saved;
@@ -121,10 +125,13 @@ function nextLink(
   const attempt = { from, to: here };
   const kept = [...standing.kept, attempt];
   const valid = verdict.kind === 'mend' ? { ...attempt, kept: standing.kept } : standing.valid;
+  // Also what goes on with, or repairs, an answer to such a request.
+  const isForSources = verdict.kind === 'mend' ? verdict.isUncited : standing.isUncited;
   const rest = {
     state: verdict.state,
     ...(valid !== null && { valid }),
     ...(rerun !== null && { rerun }),
+    ...(isForSources && { uncited: true as const }),
   };
   if (verdict.kind === 'part') return { ...rest, from: here + 1, only: verdict.only, kept };
   if (verdict.kind === 'continue') return { ...rest, from, only, later, kept: standing.kept };

@@ -22,8 +22,10 @@ export type CitationRecord = {
   readonly cited: readonly string[];
   /** The sources that it does not cite. */
   readonly orphans: readonly string[];
-  /** What is wrong although its writer was asked twice to mend it. */
+  /** What is wrong in the end. */
   readonly faults: readonly CitationFaultRecord[];
+  /** How often its writer was asked to mend it; absent for a copy, and in earlier releases. */
+  readonly asked?: number;
   /** What was tried after that; absent where nothing was. */
   readonly rerun?: RerunRecord;
 };
@@ -89,8 +91,15 @@ export function warnOfFaults(record: CitationRecord | null): string {
   const lines = [...said].map((fault) => `> - ${safeInline(fault)}`);
   const claim = '**The citations of this document could not be verified**';
   const more = record.rerun ? `, and then asked again (${describeRerun(record.rerun)})` : '';
-  const asked = `its writer was asked twice to mend them${safeInline(more)}`;
-  return `> ${claim}, although ${asked}:\n>\n${lines.join('\n')}\n\n`;
+  return `> ${claim}${describeAsked(record.asked)}${safeInline(more)}:\n>\n${lines.join('\n')}\n\n`;
+}
+
+/** How often its writer was asked; a document of an earlier release does not say so. */
+function describeAsked(asked: number | undefined): string {
+  if (asked === 0) return ', and its writer was not asked to mend them';
+  const times =
+    asked === undefined || asked === 2 ? 'twice' : asked === 1 ? 'once' : `${asked} times`;
+  return `, although its writer was asked ${times} to mend them`;
 }
 
 /** Tells the user that a document is kept although its citations are wrong. */

@@ -126,6 +126,8 @@ const SCHEMAS = [
     /** Null where the price is unknown. */
     costMicros: z.number().nullable(),
   }),
+  // The first document that is asked for again only because it cites too few of the given sources.
+  z.object({ kind: z.literal('sources-not-cited'), ...job }),
   z.object({
     kind: z.enum(['document-created', 'document-rendered']),
     ...place,

@@ -16,7 +16,7 @@ import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
 import { readUses, type SourceUse } from './source-info.ts';
 
-/** A document whose citations are wrong, although its writer was asked twice to mend them. */
+/** A document whose citations are wrong, however often its writer was asked to mend them. */
 type UnverifiedDocument = {
   readonly id: string;
   readonly name: string;
@@ -34,6 +34,14 @@ export type CitationReport = {
   /** Sources that no current document cites. */
   readonly orphans: readonly string[];
   readonly unverified: readonly UnverifiedDocument[];
+  /** What it took to ask again for documents only because they cite too few of the sources. */
+  readonly askedForSources: AskedForSources;
+};
+
+export type AskedForSources = {
+  readonly calls: number;
+  /** Null where a price is unknown. */
+  readonly costUsd: number | null;
 };
 
 /** What an export needs to know of a project's sources. */
@@ -58,12 +66,29 @@ export async function readSourceBook(
   return { sources, uses, checks: await readChecks(tx, projectId) };
 }
 
+/** What the session has asked for again only because too few statements cited a source. */
+export async function readAskedForSources(
+  tx: Transaction,
+  sessionId: string,
+): Promise<AskedForSources> {
+  const { calls, cost } = await tx.queryOne<{ calls: number; cost: number | null }>(
+    `select count(*)::int as calls,
+       case when bool_or(c.cost_micros is null and c.status in ('received', 'cut')) then null
+         else coalesce(sum(c.cost_micros), 0)::float8 end as cost
+     from model_calls c join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
+     where c.session_id = $1 and c.purpose in ('repair', 'continuation') and j.payload ? 'uncited'`,
+    [sessionId],
+  );
+  return { calls, costUsd: cost === null ? null : cost / 1e6 };
+}
+
 /** Sums up what the audits of the pass found; null where nothing can be cited and nothing was. */
 export function reportCitations(
   { iteration }: Pick<SessionView, 'iteration'>,
   { sources, uses }: SourceBook,
   rows: readonly DocumentRow[],
   documents: readonly ExportedDocument[],
+  askedForSources: AskedForSources,
 ): CitationReport | null {
   const records = rows.filter((row) => row.iteration === iteration).flatMap(toAudited);
   if (sources.size === 0 && records.length === 0) return null;
@@ -79,6 +104,7 @@ export function reportCitations(
       uses: uses.get(id)?.length ?? 0,
     })),
     statements,
+    askedForSources,
     citedStatements,
     coverage: statements === 0 ? 1 : citedStatements / statements,
     orphans: sources.standing.filter(({ id }) => !uses.has(id)).map(({ id }) => id),
@@ -102,7 +128,8 @@ export function unverifiedSection(report: CitationReport | null): string[] {
     return `- ${title}: ${safeInline(faults[0] ?? '')}${faults.length > 1 ? ` and ${faults.length - 1} more` : ''}`;
   });
   const claim =
-    '**The citations of these documents could not be verified, although their writers were asked twice.**';
+    '**The citations of these documents could not be verified.** What was wrong went back to their ' +
+    'writers, at most twice; of documents that only cite too few sources, at most a tenth went back.';
   return ['## Citations that are not verified', '', claim, '', ...lines, ''];
 }
 

@@ -18,6 +18,7 @@ import { askersOf, type DocumentRow, readRows } from './export-rows.ts';
 import {
   addSources,
   type CitationReport,
+  readAskedForSources,
   readSourceBook,
   reportCitations,
 } from './export-sources.ts';
@@ -101,12 +102,13 @@ export async function exportTree(
   for (const other of others) await addDebate(tx, other, files, isWritten, slices);
   const { rows, documents, feedback } = await addDebate(tx, session, files, isWritten, slices);
   // Given before any of them is awaited, the first statements of all take one round trip.
-  const [missing, project, counts, book, questions] = await Promise.all([
+  const [missing, project, counts, book, questions, asked] = await Promise.all([
     readMissing(tx, session, documents),
     readProject(tx, session),
     readCounts(tx, session.id),
     readSourceBook(tx, session),
     gatherQuestions(tx, session, askersOf(session, rows), slices),
+    readAskedForSources(tx, session.id),
   ]);
   addProject(session, project, others, files, { missing, feedback });
   const contents = constructPath({ kind: 'contents', session: session.id.slice(-12) });
@@ -116,7 +118,7 @@ export async function exportTree(
     contents,
   };
   const outcome = readOutcome(session, rows);
-  const citations = reportCitations(session, book, rows, documents);
+  const citations = reportCitations(session, book, rows, documents, asked);
   const made = { documents, rows, questions, missing, folder, outcome, counts, citations };
   const readme = makeInert(writeReadme(session, made, others));
   files.set(constructPath({ kind: 'project_readme' }), readme);

@@ -17,6 +17,7 @@ const call = (more: Partial<CallCostRow> = {}): CallCostRow => ({
   step: 'write',
   document: 'memo',
   lane: 1,
+  forSources: false,
   identity: 'memo/1',
   posting: 1,
   estimated: false,

@@ -18,6 +18,8 @@ export type CallCostRow = {
   readonly lane: number;
   /** The document's place in the debate: calls with the same one wrote the same document. */
   readonly identity: string;
+  /** Whether it was made only because too few statements of a document cite a source. */
+  readonly forSources: boolean;
   readonly posting: number | null;
   readonly estimated: boolean;
   readonly usage: TokenUsage | null;
@@ -120,6 +122,8 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
     byDocument: groups(['stage', 'step', 'document', 'model', 'lane'], ['identity']),
     /** Requests to correct an answer, and requests that brought none, which cost nothing. */
     retries: { ...of(['repair']), unanswered: unanswered.length },
+    /** Of these and of continuations, what was asked only because too few sources were cited. */
+    askedForSources: addUp(calls.filter((call) => call.forSources)),
     continuation: of(['continuation']),
     compression: of(['compression', 'embedding']),
     /** Short calls that asked before the run, or before it went on, whether its models answer. */
@@ -151,17 +155,20 @@ function readCalls(tx: Transaction, sessionId: string) {
     `with made as (
        select c.id, c.model, c.purpose, c.status, c.started_at, r.stage_key as stage,
          j.step_key as step, j.document_key as document, coalesce(l.ordinal, 0) as lane,
-         coalesce(j.document_identity, j.chain_id::text) as identity
+         coalesce(j.document_identity, j.chain_id::text) as identity,
+         j.payload ? 'uncited' as for_sources
        from model_calls c
        join jobs j on j.tenant_id = c.tenant_id and j.id = c.job_id
        left join stage_runs r on r.tenant_id = c.tenant_id and r.id = j.stage_run_id
        left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
        where c.session_id = $1 and c.status <> 'sent' and was_sent(c.error)
        union all
-       select q.call_id, q.details->>'model', $2, 'received', q.created_at, $2, $2, $2, 0, $2
+       select q.call_id, q.details->>'model', $2, 'received', q.created_at, $2, $2, $2, 0, $2,
+         false
        from postings q where q.session_id = $1 and q.key = q.call_id || '/' || $2
      )
      select c.id, c.model, c.purpose, c.status, c.stage, c.step, c.document, c.lane, c.identity,
+       c.for_sources as "forSources",
        p.id as posting, coalesce(p.estimated, false) as estimated, p.details->'usage' as usage,
        p.details->>'responseId' as "responseId",
        nullif(p.details->'price', 'null') as price,

@@ -39,6 +39,14 @@ export function tellNews(
         if (event.error?.code === 'provider_circuit_open') return tellOutage(event.error, outages);
         return [[styled('yellow', `↻ ${describeRetry({ ...author, ...event }, now)}`)]];
       }
+      case 'sources-not-cited': {
+        const author = findAuthor(session, event);
+        if (!author) return [];
+        const { participant, title } = author;
+        const said = 'cites too few of the given sources: asked again';
+        const limit = '(at most a tenth of the documents are; the others are marked)';
+        return [[styled('yellow', `↻ ${participant}, ${title} ${said} ${limit}`)]];
+      }
       case 'call-ended':
         return tellReturn(event, outages);
       case 'job-failed': {
