@@ -183,13 +183,15 @@ async function readFailures(tx: Transaction, { id, process }: SessionView): Prom
   });
 }
 
-/** What the calls of a session used and cost, and how many answers came from where. */
+/**
+ * What the calls of a session used and cost, and how many answers came from where. Those of the
+ * preflight belong to no job, and are on the ledger alone.
+ */
 function readUsage(tx: Transaction, session: SessionView) {
   return tx.queryOne<
     Record<'input' | 'output' | 'cached' | 'model' | 'recording' | 'offline', number> &
       Record<'cost' | 'recorded', number | null>
   >(
-    // The calls of the preflight belong to no job, and are on the ledger alone.
     `with asked as (
        select coalesce(sum((p.details->'usage'->>'inputTokens')::bigint), 0) as input,
          coalesce(sum((p.details->'usage'->>'outputTokens')::bigint), 0) as output,

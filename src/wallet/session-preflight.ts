@@ -48,7 +48,7 @@ export async function bookPreflight(
 /** Calls of the preflight that no session has yet, with what the user's wallet paid for them. */
 function readUnbooked(tx: Transaction, calls: readonly string[]): Promise<Asked[]> {
   return tx.query<Asked>(
-    `select p.id::float8 as posting, p.call_id as call, h.provider, p.estimated, p.details,
+    `select p.id::float8 as posting, h.call_id as call, h.provider, p.estimated, p.details,
        coalesce(-sum(e.amount) filter (where e.currency = 'USD'), 0)::float8 as "usdMicros",
        coalesce(-sum(e.amount) filter (where e.currency = 'token'), 0)::float8 as tokens
      from postings p
@@ -58,7 +58,7 @@ function readUnbooked(tx: Transaction, calls: readonly string[]): Promise<Asked[
        on e.tenant_id = p.tenant_id and e.posting_id = p.id
      where p.call_id = any ($1) and p.key = p.call_id || '/' || $2 and p.session_id is null
        and not exists (select from postings r where r.tenant_id = p.tenant_id and r.refunds = p.id)
-     group by p.id, p.call_id, h.provider, p.estimated, p.details order by p.id`,
+     group by p.id, h.call_id, h.provider, p.estimated, p.details order by p.id`,
     [calls, PREFLIGHT],
   );
 }
