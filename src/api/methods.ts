@@ -102,6 +102,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   'wallet.history': CALL,
   'wallet.grant': CALL,
   'wallet.refund': CALL,
+  'wallet.paySearches': CALL,
   'wallet.removeLimit': CALL,
   'wallet.setBudget': CALL,
   'wallet.setShare': CALL,

@@ -15,10 +15,13 @@ const MOST_HITS = 5;
 export function searchWeb(settings: SourcesSettings, access: SearchAccess): SearchWeb | undefined {
   const { search = 'folder', allowPrivate = [] } = settings;
   if (search === 'folder') return undefined;
-  return async (queries, signal) => {
-    const provider = openSearch(settings, '.', access);
-    const options = { most: MOST_HITS, signal, allowPrivate };
-    const { sources } = await gatherBySearch(provider, queries, options);
-    return sources.map(giveSource);
+  return {
+    service: search,
+    search: async (queries, signal) => {
+      const provider = openSearch(settings, '.', access);
+      const options = { most: MOST_HITS, signal, allowPrivate };
+      const { sources } = await gatherBySearch(provider, queries, options);
+      return sources.map(giveSource);
+    },
   };
 }

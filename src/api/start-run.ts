@@ -17,10 +17,10 @@ export type StartedRun = { readonly session: string; readonly project: string };
 
 /** Tells what a run would take; nothing is saved or asked of a model. */
 export async function estimateRun(store: Store, options: RunOptions): Promise<Estimate> {
-  const { database, tenantId, models } = store;
+  const { database, tenantId, models, search } = store;
   const run = await prepareRun(options);
   const placed = await database.asTenant(tenantId, (tx) => placeRun(tx, run));
-  return estimateNewRun(database, tenantId, placed, models);
+  return estimateNewRun(database, tenantId, placed, models, search?.service ?? null);
 }
 
 /** Refuses a run that could not be started whatever the store holds: no store is needed for it. */

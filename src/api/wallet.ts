@@ -1,8 +1,9 @@
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
+import { searchCostMicros } from '../models/search-prices.ts';
 import { newId } from '../platform/ids.ts';
 import { findProject } from '../session/project.ts';
-import { parseAmount } from '../wallet/amounts.ts';
+import { parseAmount, toUsd } from '../wallet/amounts.ts';
 import {
   type Balance,
   type BudgetState,
@@ -20,6 +21,7 @@ import {
   setBudget,
   setSpendingShare,
 } from '../wallet/ledger.ts';
+import { holdSearches, postSearches } from '../wallet/search-charges.ts';
 import { type Plain, toPlain } from './plain.ts';
 import type { Store } from './store.ts';
 
@@ -107,6 +109,29 @@ export class Wallet {
       throw toDialecticError(thrown).code === 'not_found' ? unknownPosting(posting) : thrown;
     });
     return { posting: refund, refunds: posting, currency, amount: sum };
+  }
+
+  /**
+   * Pays for searches of the web with a service before they are made, at list price, from the user's
+   * wallet. Gives what was paid, in dollars, and its posting, which `refund` takes; null where the
+   * service is free.
+   */
+  async paySearches(
+    service: string,
+    count: number,
+  ): Promise<{ readonly posting: number; readonly usd: number } | null> {
+    const searches = { service, count, sessionId: null };
+    const callId = newId();
+    const usd = toUsd(searchCostMicros(service, count));
+    return this.#write(async (tx) => {
+      const held = await holdSearches(tx, callId, searches);
+      if (held === null) return null;
+      if (held.outcome !== 'held') {
+        const message = `${count} searches with ${service} cost $${usd.toFixed(3)}, which is not left.`;
+        throw new DialecticError('funds_short', message, { details: { service, count, usd } });
+      }
+      return { posting: await postSearches(tx, callId, searches), usd };
+    });
   }
 
   /** Takes the limit off a wallet. */

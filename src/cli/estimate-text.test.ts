@@ -46,6 +46,11 @@ const estimate: Estimate = {
       },
     },
   },
+  searches: {
+    service: 'tavily',
+    count: { low: 0, middle: 6, high: 60 },
+    costUsd: { low: 0, middle: 0.048, high: 0.48 },
+  },
   unpriced: [],
   learnedDocuments: 0,
 };
@@ -78,14 +83,15 @@ describe('an estimate in words', () => {
   test('is a table of stages and models, with what may come on top', () => {
     expect(describeEstimate(estimate)).toMatchInlineSnapshot(`
       [
-        "                    calls       tokens in          tokens out           cost",
-        "End                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/a               10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "  x/b               10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "x/a                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
-        "x/b                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
-        "x/embed, embedding              12K (0–48K)                             $0.012 ($0.00–$0.048)",
-        "all                 10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "                           calls       tokens in          tokens out           cost",
+        "End                        10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/a                      10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "  x/b                      10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/a                        10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
+        "x/b                        10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  unknown",
+        "x/embed, embedding                     12K (0–48K)                             $0.012 ($0.00–$0.048)",
+        "tavily, 6 (0–60) searches                                                      $0.048 ($0.00–$0.48)",
+        "all                        10 (10–12)  50.6K (40K–94.5K)  13.3K (7.95K–1.25M)  $1.23 ($0.012–$12.00)",
         "",
         "Each figure is the most likely one, with the lowest to expect and the most that it can come to:",
         "every document asked for again as often as the rules of the debate allow.",

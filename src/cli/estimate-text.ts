@@ -51,6 +51,7 @@ export function describeEstimate(estimate: Estimate): string[] {
       ...rows,
       ...perModel,
       ...rowOfEmbedding(estimate),
+      ...rowOfSearches(estimate),
       toRow('all', estimate),
     ]),
     '',
@@ -69,6 +70,14 @@ function rowOfEmbedding({ additions }: Estimate): string[][] {
   const { model, tokens, costUsd } = embedding;
   const cost = costUsd === null ? 'unknown' : spread(costUsd, dollars);
   return [[`${model}, embedding`, '', spread(tokens, compact), '', cost]];
+}
+
+/** What searches of the web cost, which belong to no model. */
+function rowOfSearches({ searches }: Estimate): string[][] {
+  if (searches === null) return [];
+  const { service, count, costUsd } = searches;
+  const name = `${service}, ${spread(count, String)} searches`;
+  return [[name, '', '', '', spread(costUsd, dollars)]];
 }
 
 /** What may come on top, and is counted in the figures above. */

@@ -9,8 +9,15 @@ import { readConfigurationFiles } from './configuration.ts';
 import { readStoredKeys } from './key-store.ts';
 import { tell } from './output.ts';
 
-/** What is searched for, and how many hits of each query are taken. */
-export type Search = { readonly queries: readonly string[]; readonly most: number };
+/** What is searched for, how many hits of each query are taken, and who pays a search of the web. */
+export type Search = {
+  readonly queries: readonly string[];
+  readonly most: number;
+  readonly pay?: (service: string, searches: number) => Promise<Paid>;
+};
+
+/** What was paid; `giveBack` is called where the search brings nothing but an error. */
+type Paid = { readonly giveBack: () => Promise<void> };
 
 /**
  * Reads the files, folders and addresses that a person named as sources; with a search only what it
@@ -46,7 +53,7 @@ export async function gatherPlaces(
 /** Searches the named folders, or the web where the configuration names a service. */
 async function searchPlaces(
   places: readonly string[],
-  { queries, most }: Search,
+  { queries, most, pay }: Search,
   settings: SourcesSettings,
   { isFolders, ...options }: GatherOptions & Pick<SearchAccess, 'isFolders'>,
 ): Promise<Gathered> {
@@ -61,7 +68,13 @@ async function searchPlaces(
   const found: Gathered[] = [];
   for (const folder of isFolder ? places : ['']) {
     const provider = openSearch(settings, folder, access, options);
-    found.push(await gatherBySearch(provider, queries, { ...options, most }));
+    const paid = isFolder ? undefined : await pay?.(provider.name, queries.length);
+    try {
+      found.push(await gatherBySearch(provider, queries, { ...options, most }));
+    } catch (thrown) {
+      await paid?.giveBack();
+      throw thrown;
+    }
   }
   return {
     sources: found.flatMap((one) => one.sources),

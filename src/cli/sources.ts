@@ -140,13 +140,25 @@ async function add(places: readonly string[], options: AddOptions): Promise<void
   }
   // Read here: another process may hold the store, with another current folder.
   const most = readMost(options.most);
-  const drafts = await gatherPlaces(places, { queries: options.search, most });
+  const { search: queries } = options;
+  const given = queries.length > 0 ? null : await gatherPlaces(places);
   await inProject(options, async (dialectic, { id }) => {
+    // A search of the web is paid by the wallet of the store.
+    const pay = payWith(dialectic);
+    const drafts = given ?? (await gatherPlaces(places, { queries, most, pay }));
     const made = await dialectic.sources.add(id, drafts);
     const lines = made.flatMap((one, at) => describeAdded(one, drafts[at]?.title ?? ''));
     printResult(options.json === true, made, lines);
   });
 }
+
+const payWith = (dialectic: Dialectic) => async (service: string, searches: number) => {
+  const paid = await dialectic.wallet.paySearches(service, searches);
+  const giveBack = async (): Promise<void> => {
+    if (paid) await dialectic.wallet.refund(paid.posting, paid.usd, { note: 'search failed' });
+  };
+  return { giveBack };
+};
 
 function readMost(text: string): number {
   const most = Number(text);

@@ -29,6 +29,7 @@ test('the columns of a report are straight, and one call is one call', () => {
   const lines = describeReport({
     session: 's',
     preflight: none,
+    searches: none,
     askedForSources: none,
     total: 12.5,
     tokens: 123_457,

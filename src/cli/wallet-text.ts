@@ -64,7 +64,7 @@ type Sum = { readonly calls: number; readonly usd: number; readonly tokens: numb
 /** What a session cost, for people. */
 export function describeReport(report: CostReport): string[] {
   const { retries, continuation, compression, estimated, unknownPrices, holds } = report;
-  const { byStage, byModel, byDocument, preflight, askedForSources: forSources } = report;
+  const { byStage, byModel, byDocument, searches, preflight, askedForSources: forSources } = report;
   const table: readonly (readonly [title: string, rows: readonly (readonly [string, Sum])[]])[] = [
     ['By stage', byStage.map((sum) => [sum.stage ?? '', sum])],
     ['By model', byModel.map((sum) => [sum.model ?? '', sum])],
@@ -76,6 +76,7 @@ export function describeReport(report: CostReport): string[] {
         ...(forSources.calls > 0 ? [['asked for sources', forSources] as const] : []),
         ['continuation', continuation],
         ['compression', compression],
+        ...(searches.calls > 0 ? [['web searches', searches] as const] : []),
         ...(preflight.calls > 0 ? [['preflight', preflight] as const] : []),
       ],
     ],

@@ -23,6 +23,7 @@ export async function estimateNewRun(
   tenantId: string,
   run: NewRun & { readonly projectId?: string | null },
   config: ModelsConfig,
+  searchService: string | null = null,
 ): Promise<Estimate> {
   const counter = await loadTokenCounter();
   const count = (text: string): number => counter.count(PLAIN_MODEL, text);
@@ -33,7 +34,7 @@ export async function estimateNewRun(
       projectId === null ? new SourceSet() : readProjectSources(tx, projectId),
     ]),
   );
-  return estimateFrom(history, sources, run, config);
+  return estimateFrom(history, sources, run, config, searchService);
 }
 
 /** The same without a store: from typical sizes alone, as for the first run in one. */
@@ -45,6 +46,7 @@ async function estimateFrom(
   sources: SourceSet,
   run: NewRun,
   config: ModelsConfig,
+  searchService: string | null = null,
 ): Promise<Estimate> {
   const { process, models } = run;
   for (const draft of run.sources ?? []) sources.admit(draft);
@@ -61,6 +63,7 @@ async function estimateFrom(
     meter: createPromptMeter(process, { facts: factsOf(run), sources }, calls, counter),
     models: await gatherModelFacts(models, config, history, counter),
     measured: history.steps,
+    searchService,
     repetitionsOf: repetitionsIn(process, models.length, sources.size > 0 || findsSources),
     embeddings: await findEmbeddings(models, config),
   });

@@ -3,6 +3,7 @@ import { createAnswerSizes, isAlike } from './answer-sizes.ts';
 import { type CallLoad, loadOf, type Repetitions } from './call-load.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
 import { type EmbeddingFacts, foreseeEmbedding, type PromptTexts } from './foresee-embedding.ts';
+import { foreseeSearches } from './foresee-searches.ts';
 import type {
   Addition,
   Amounts,
@@ -22,6 +23,8 @@ type EstimateInput = {
   readonly meter: PromptMeter;
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly measured: readonly MeasuredStep[];
+  /** The search service of research stages; null where none is asked. */
+  readonly searchService?: string | null;
   /** How often each document may be asked for again. */
   readonly repetitionsOf: (call: ForeseenCall) => MostRepetitions;
   /** By author: the model that embeds for its prompts; absent where this machine compares texts. */
@@ -48,11 +51,14 @@ export function estimateRun(input: EstimateInput): Estimate {
       amountsOf(list),
     ]);
   const embedding = weighEmbedding(loaded, input.embeddings);
+  const lanes = new Set(input.calls.map(({ job }) => job.laneId)).size;
+  const searches = foreseeSearches(input.searchService ?? null, input.calls, lanes);
   const priced = (model: string): boolean => input.models.get(model)?.price !== null;
   return {
     process: input.process,
     documents: loaded.length,
-    ...withEmbedding(amountsOf(loaded), embedding),
+    ...withSearches(withEmbedding(amountsOf(loaded), embedding), searches),
+    searches,
     stages: sumBy(({ job }) => job.stage).map(([{ stage }, sum]) => ({
       stage: stage.key,
       name: stage.name,
@@ -115,6 +121,12 @@ function withEmbedding(sums: Amounts, embedding: Embedding): Amounts {
     costUsd: sums.costUsd && costUsd && addRanges(sums.costUsd, costUsd),
   };
 }
+
+/** The sums with what searches of the web take, which use no tokens. */
+const withSearches = (sums: Amounts, searches: Estimate['searches']): Amounts =>
+  searches === null
+    ? sums
+    : { ...sums, costUsd: sums.costUsd && addRanges(sums.costUsd, searches.costUsd) };
 
 const addRanges = (one: Range, other: Range): Range => ({
   low: one.low + other.low,

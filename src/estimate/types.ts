@@ -60,6 +60,15 @@ export type Estimate = Amounts & {
       } | null;
     };
   };
+  /**
+   * Searches of the web at list price: part of the cost of the run, and of no stage or model. Null where
+   * none is made, or they are free.
+   */
+  readonly searches: {
+    readonly service: string;
+    readonly count: Range;
+    readonly costUsd: Range;
+  } | null;
   /** Models without a known price; their tokens are counted. */
   readonly unpriced: readonly string[];
   /** How many documents of finished runs the sizes were learned from. */

@@ -51,7 +51,9 @@ async function prepareAndAsk(
   if (computation !== null) {
     leave();
     await departuresOf(database).untilGone();
-    return step('compute', () => compute(deps, context, loaded, computation));
+    return pausing(context, () =>
+      step('compute', () => compute(deps, context, loaded, computation)),
+    );
   }
   const attended = await step('attend', () => attendSources(deps, job, loaded));
   const assembled = await step('assemble', () => assemble(attended));
@@ -70,6 +72,16 @@ async function prepareAndAsk(
     isSaved = true;
   } finally {
     await answered.checkpoint?.end(isSaved);
+  }
+}
+
+/** Searches cost money, too; the session is paused where it is refused. */
+async function pausing(context: JobContext, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof FundsRefused)) throw error;
+    await pauseForFunds(context, error.held);
   }
 }
 

@@ -8,10 +8,14 @@ import type { GivenSource } from '../sources/source-copies.ts';
 import type { Likeness } from '../sources/source-index.ts';
 
 /** Sources that a search service has for queries, the best of the first query first. */
-export type SearchWeb = (
-  queries: readonly string[],
-  signal: AbortSignal,
-) => Promise<readonly GivenSource[]>;
+export type SearchWeb = {
+  /** Whose prices hold. */
+  readonly service: string;
+  readonly search: (
+    queries: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<readonly GivenSource[]>;
+};
 
 /** What the handlers need from the process that runs them. */
 export type HandlerDeps = {

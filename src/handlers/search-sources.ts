@@ -1,18 +1,18 @@
 import { rememberWith } from '../context/remember-with.ts';
 import { type Passage, searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
-import type { JobInput } from '../generation/job-input.ts';
+import { readQueries } from '../generation/read-queries.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { admitSources, readProjectSources, SAME_TEXT } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
 import { splitGiven } from '../sources/source-copies.ts';
 import { countNoun } from '../text/count-noun.ts';
-import { isRecord } from '../text/is-record.ts';
+import type { HoldResult } from '../wallet/holds.ts';
+import { chargeSearches } from '../wallet/search-charges.ts';
+import { FundsRefused } from './embedding-call.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
 
-/** Queries beyond these are not searched for: each is compared with every passage. */
-const MOST_QUERIES = 60;
 /** So many passages answer a query. */
 const MOST_PASSAGES = 4;
 /** Passages that are high in neither ranking, by meaning or by words, are left out. */
@@ -34,7 +34,7 @@ export async function searchSources(
   const { database, embedder = findEmbedder() } = deps;
   const { tenantId } = context.job;
   const { projectId, id: sessionId } = session;
-  const queries = readQueries(inputs).slice(0, MOST_QUERIES);
+  const queries = readQueries(inputs);
   await admitFinds(deps, context, projectId, queries);
   const { standing } = await database.asTenant(tenantId, (tx) => readProjectSources(tx, projectId));
   const texts = standing.flatMap((source) => source.excerpts.map((text) => ({ source, text })));
@@ -61,23 +61,14 @@ async function admitFinds(
   queries: readonly string[],
 ): Promise<void> {
   if (search === undefined || queries.length === 0) return;
-  const found = await search(queries, signal);
+  const { tenantId, sessionId } = job;
+  const searches = { service: search.service, count: queries.length, sessionId };
+  const refuse = (held: HoldResult): FundsRefused => new FundsRefused(held);
+  const found = await chargeSearches({ database, tenantId }, searches, refuse, () =>
+    search.search(queries, signal),
+  );
   const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));
   await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds, likeness));
-}
-
-/** The queries of all lanes, each once, in the order of the lanes. */
-function readQueries(inputs: readonly JobInput[]): string[] {
-  const found = inputs.flatMap(({ content }) => listOf(content, 'questions'));
-  const queries = found.flatMap((question) => listOf(question, 'queries'));
-  return [...new Set(queries.filter((query) => typeof query === 'string' && query !== ''))].map(
-    String,
-  );
-}
-
-function listOf(value: unknown, key: string): readonly unknown[] {
-  const list = isRecord(value) ? value[key] : undefined;
-  return Array.isArray(list) ? list : [];
 }
 
 function describeFinds(

@@ -185,7 +185,7 @@ async function readFailures(tx: Transaction, { id, process }: SessionView): Prom
 
 /**
  * What the calls of a session used and cost, and how many answers came from where. Those of the
- * preflight belong to no job, and are on the ledger alone.
+ * preflight and searches of the web are on the ledger alone.
  */
 function readUsage(tx: Transaction, session: SessionView) {
   return tx.queryOne<
@@ -196,11 +196,12 @@ function readUsage(tx: Transaction, session: SessionView) {
        select coalesce(sum((p.details->'usage'->>'inputTokens')::bigint), 0) as input,
          coalesce(sum((p.details->'usage'->>'outputTokens')::bigint), 0) as output,
          coalesce(sum((p.details->'usage'->>'cachedInputTokens')::bigint), 0) as cached,
-         bool_or(p.details->'price' = 'null') as unpriced,
+         bool_or(p.key like '%/preflight' and p.details->'price' = 'null') as unpriced,
          coalesce(sum((select -sum(e.amount) from entries e where e.tenant_id = p.tenant_id
            and e.posting_id = p.id and e.currency = 'USD' and e.amount < 0)), 0) as cost
        from postings p
-       where p.session_id = $1 and p.key = p.call_id || '/preflight'
+       where p.session_id = $1
+         and p.key in (p.call_id || '/preflight', p.call_id || '/search')
      )
      select (coalesce(sum(input_tokens), 0) + min(asked.input))::float8 as input,
        (coalesce(sum(output_tokens), 0) + min(asked.output))::float8 as output,

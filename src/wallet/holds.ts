@@ -12,7 +12,7 @@ type CallKey = {
 };
 
 /** What calls that belong to no job are for; `wallet history` and `wallet report` name it. */
-export const OUTSIDE_PURPOSES = ['preflight', 'evaluation'] as const;
+export const OUTSIDE_PURPOSES = ['preflight', 'evaluation', 'search'] as const;
 
 /** What a call may cost at most; `input…` is due as soon as anything has come back. */
 export type WorstCase = {

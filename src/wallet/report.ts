@@ -4,6 +4,7 @@ import { costMicros, type ModelPrice } from '../models/prices.ts';
 import type { TokenUsage } from '../models/types.ts';
 import { toUsd } from './amounts.ts';
 import { type LedgerEntry, readSessionEntries } from './balances.ts';
+import { SEARCH } from './search-charges.ts';
 import { PREFLIGHT } from './session-preflight.ts';
 
 /** One call to a model with where it belongs and what it cost. */
@@ -110,7 +111,9 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
         ...addUp(group),
       }),
     );
-  const unpriced = calls.filter((call) => call.posting !== null && call.price === null);
+  const unpriced = calls.filter(
+    (call) => call.posting !== null && call.price === null && call.purpose !== SEARCH,
+  );
   return {
     currency: 'USD' as const,
     total: addUp(calls).usd,
@@ -128,6 +131,8 @@ export function summariseCosts(calls: readonly CallCostRow[]) {
     compression: of(['compression', 'embedding']),
     /** Short calls that asked before the run, or before it went on, whether its models answer. */
     preflight: of([PREFLIGHT]),
+    /** Searches of the web, at list price. */
+    searches: of([SEARCH]),
     cachedInputSaved: toUsd(saved),
     estimated: addUp(calls.filter((call) => call.estimated)),
     unknownPrices: [...new Set(unpriced.map((call) => call.model))],
@@ -149,7 +154,7 @@ function cacheSaving({ usage, price }: CallCostRow): number {
   return costMicros({ ...usage, cachedInputTokens: 0 }, price) - costMicros(usage, price);
 }
 
-/** Calls that a job made, and those of the preflight, which belong to no job. */
+/** Calls that a job made, and preflight and searches, which are on the ledger alone. */
 function readCalls(tx: Transaction, sessionId: string) {
   return tx.query<CallCostRow>(
     `with made as (
@@ -163,9 +168,10 @@ function readCalls(tx: Transaction, sessionId: string) {
        left join lanes l on l.tenant_id = c.tenant_id and l.id = j.lane_id
        where c.session_id = $1 and c.status <> 'sent' and was_sent(c.error)
        union all
-       select q.call_id, q.details->>'model', $2, 'received', q.created_at, $2, $2, $2, 0, $2,
-         false
-       from postings q where q.session_id = $1 and q.key = q.call_id || '/' || $2
+       select q.call_id, q.details->>'model', w.purpose, 'received', q.created_at, w.purpose,
+         w.purpose, w.purpose, 0, w.purpose, false
+       from postings q join unnest($2::text[]) as w (purpose) on q.key = q.call_id || '/' || w.purpose
+       where q.session_id = $1
      )
      select c.id, c.model, c.purpose, c.status, c.stage, c.step, c.document, c.lane, c.identity,
        c.for_sources as "forSources",
@@ -182,6 +188,6 @@ function readCalls(tx: Transaction, sessionId: string) {
        join accounts a on a.tenant_id = s.tenant_id and a.id = s.account_id and a.kind = 'provider'
        where q.tenant_id = p.tenant_id and (q.id = p.id or q.refunds = p.id)) as e on true
      order by c.started_at, c.id`,
-    [sessionId, PREFLIGHT],
+    [sessionId, [PREFLIGHT, SEARCH]],
   );
 }

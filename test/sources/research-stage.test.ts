@@ -6,6 +6,7 @@ import { withModels } from '../../src/cli/store.ts';
 import { type Dialectic, examineStore, insertStageFiles, openDialectic } from '../../src/index.ts';
 import { startServer } from '../../src/models/loopback.fixture.ts';
 import { readFolder } from '../recipes/read-folder.ts';
+import { runDialectic } from '../run-dialectic.ts';
 import { afterTheFile, emptyDatabase, temporaryFolder } from '../stores.ts';
 
 const recipes = fileURLToPath(new URL('../../recipes', import.meta.url));
@@ -152,6 +153,74 @@ test('what a search service finds becomes a source, and is quoted under its id',
     expect(findings.join()).toContain(said.slice(0, -1));
   });
 });
+
+/** A search service whose answers are counted; it bills nobody. */
+async function startSearch(status = 200) {
+  const searches: string[] = [];
+  const server = await startServer((request, response, body) => {
+    if (request.url === '/search') searches.push(body);
+    response.statusCode = status;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ results: [] }));
+  });
+  afterTheFile(() => server.stop());
+  await storeSearch({ search: 'tavily', searchUrl: server.url, host: new URL(server.url).host });
+  return searches;
+}
+
+test('searches of the web are on the ledger of their session, at list price', async () => {
+  const searches = await startSearch();
+  await withModels(undefined, async (store) => {
+    const brief = 'Should the library open on Sundays?';
+    const run = { brief, process, until: 'research', models: TWO.slice(1) };
+    const estimate = await store.estimate(run);
+    expect(estimate.searches).toMatchObject({ service: 'tavily', count: { middle: 6, high: 60 } });
+    await research('Paid', [], { store });
+    const report = await store.costs(lastSession);
+    expect(searches.length).toBeGreaterThan(0);
+    expect(report.searches).toMatchObject({ calls: 1 });
+    expect(report.searches.usd).toBeCloseTo(searches.length * 0.008, 9);
+    expect(report.unknownPrices).toEqual([]);
+    expect(report.total).toBeLessThanOrEqual(estimate.costUsd!.high);
+    expect((await dialectic.estimate(run)).searches).toBeNull();
+    expect((await store.result(lastSession)).usage.costUsd).toBeCloseTo(report.total, 9);
+  });
+}, 60_000);
+
+test('a cap that does not cover searches pauses the run before the first of them', async () => {
+  const searches = await startSearch();
+  await withModels(undefined, async (store) => {
+    await store.wallet.setBudget('0.01');
+    onTestFinished(() => dialectic.wallet.setBudget(null).then(() => {}));
+    await research('Capped', [], { store });
+    expect(await store.result(lastSession)).toMatchObject({ gates: ['budget'] });
+    expect(searches).toEqual([]);
+  });
+}, 60_000);
+
+test('a search by hand is paid by the wallet, and given back where it fails', async () => {
+  const add = ['sources', 'add', '--search', 'rye', '--search', 'oats', '--project', 'Paid'];
+  const spent = async (): Promise<number> => {
+    const { accounts } = await dialectic.wallet.balance();
+    const paid = accounts.filter(({ owner, currency }) => owner === 'tavily' && currency === 'USD');
+    return paid.reduce((sum, { balance }) => sum + balance, 0);
+  };
+  const before = await spent();
+  expect(await startSearch()).toEqual([]);
+  const found = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
+  expect(found.stderr).toContain('Nothing was found');
+  expect(await spent()).toBe(before + 16_000);
+  await startSearch(401);
+  const refused = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
+  expect(refused.stderr).toContain('answered the search with status 401');
+  expect(await spent()).toBe(before + 16_000);
+  await dialectic.wallet.setBudget('0.001');
+  onTestFinished(() => dialectic.wallet.setBudget(null).then(() => {}));
+  const searches = await startSearch();
+  const capped = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
+  expect(capped.stderr).toContain('2 searches with tavily cost $0.016, which is not left.');
+  expect(searches).toEqual([]);
+}, 60_000);
 
 test('of more sources than a prompt can show it shows those that it is about', async () => {
   const filler = 'The weather was fine and nothing happened at all in the harbour that day. ';

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { loadTokenCounter } from '../../src/models/tokens.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { holdFunds, settleLeftHolds } from '../../src/wallet/holds.ts';
 import { startAuthorServer } from '../author-server.ts';
@@ -10,6 +11,11 @@ import { emptyDatabase, newTenant, openTestStore, temporaryFolder } from '../sto
 const MODEL = 'compatible/writer';
 const PRICE = `models:\n  ${MODEL}: { price: { input: 100, output: 1000 } }\n`;
 const RUN = ['run', 'brief.md', '-m', MODEL, '-p', 'decision-memo', '--until', 'clarify', '--yes'];
+
+/** The server shares this process, which loading keeps busy for longer than a list may take. */
+beforeAll(async () => {
+  await loadTokenCounter();
+}, 60_000);
 
 type Made = Awaited<ReturnType<typeof place>>;
 
