@@ -123,7 +123,7 @@ export async function carryOut(
   const place = { out: options.out, name, owner: null, consent };
   // A person who is asked takes their time, in which no other process could use an open store.
   const free = project === undefined ? await choosePlanFolder(place) : undefined;
-  // What is refused here leaves no new store behind.
+  // What is refused here leaves no new store behind, unless a paid question needed one.
   let preflight: readonly string[] = [];
   const check = async (open: () => Promise<Dialectic>): Promise<void> => {
     await checkRun(checked, configuration);

@@ -50,6 +50,8 @@ export async function searchSources(
   return describeFinds(queries, answers, sources);
 }
 
+const toRefusal = (held: HoldResult): FundsRefused => new FundsRefused(held);
+
 /**
  * Asks the search service, and makes sources of what it found. In a transaction of its own: when a job
  * is run again, what it finds again is known by its key and keeps its id.
@@ -63,8 +65,7 @@ async function admitFinds(
   if (search === undefined || queries.length === 0) return;
   const { tenantId, sessionId } = job;
   const searches = { service: search.service, count: queries.length, sessionId };
-  const refuse = (held: HoldResult): FundsRefused => new FundsRefused(held);
-  const found = await chargeSearches({ database, tenantId }, searches, refuse, () =>
+  const found = await chargeSearches({ database, tenantId }, searches, toRefusal, () =>
     search.search(queries, signal),
   );
   const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));

@@ -55,7 +55,7 @@ export async function preflightModels(
   const endMs = elapsedMs() + asking.allMs;
   const asked = await askLists(models, config, asking);
   const outcomes = await Promise.all(
-    asked.map(({ model, list, isSure }) => {
+    asked.map(async ({ model, list, isSure }) => {
       const callMs = Math.max(1, Math.round(endMs - elapsedMs()));
       return isSure
         ? sure(model)
@@ -181,8 +181,12 @@ async function callShortly(
   } catch (thrown) {
     const problem = toDialecticError(thrown);
     if (UNPAID.has(problem.code)) {
-      const why = problem.details['why'] ?? problem.message;
-      return { model, costUsd: 0, doubt: `was not asked by a paid call, which may cost ${why}` };
+      const { why } = problem.details;
+      const reason =
+        typeof why === 'string'
+          ? `, which may cost ${why}`
+          : ` (${problem.message.replace(/\.$/, '')})`;
+      return { model, costUsd: 0, doubt: `was not asked by a paid call${reason}` };
     }
     if (deadline.aborted) {
       const doubt = `gave no answer to a short call within ${(callMs / 1000).toFixed(1)} s`;

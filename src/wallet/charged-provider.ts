@@ -37,7 +37,7 @@ export type Payer = {
 
 export type Allowance = { readonly usdMicros: number | null; readonly tokens: number | null };
 
-export type PostedCall = { readonly callId: string; readonly model: string };
+type PostedCall = { readonly callId: string; readonly model: string };
 
 /** For a request without a limit to a model whose longest answer is not known. */
 const USUAL_OUTPUT = 16_384;

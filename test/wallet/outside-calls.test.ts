@@ -107,6 +107,16 @@ test('a wallet or a cap that leaves nothing leaves the paid question out', async
   await made.stop();
 }, 120_000);
 
+test('a question whose price is unknown is left out where dollars are limited', async () => {
+  const made = await place();
+  await made.json('wallet', 'grant', '5');
+  const unknown = RUN.map((word) => (word === MODEL ? 'compatible/unheard-of' : word));
+  const { stderr } = await made.dialectic(...unknown);
+  expect(stderr).toMatch(/was not asked by a paid call \(Dollars are limited, and the price of/);
+  expect(made.questions()).toBe(0);
+  await made.stop();
+}, 120_000);
+
 test('a question is paid by the wallet where the run does not start', async () => {
   const made = await place();
   const refused = await made.dialectic(
