@@ -1,3 +1,4 @@
+import { dataWriter } from '../text/prompt-data.ts';
+
 /** A text cannot close the block that holds it, or open one of its own. */
-export const asData = (text: string): string =>
-  text.replace(/<(?=\/?(?:request|folder|file)\b)/gi, '\u2039');
+export const asData = dataWriter(['request', 'folder', 'file']);

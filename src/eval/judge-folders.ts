@@ -1,5 +1,6 @@
 import { type ErrorData, toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
+import { asAttribute } from '../text/prompt-data.ts';
 import { asData } from './as-data.ts';
 import { askModel, type EvalDeps } from './ask-model.ts';
 import type { Reading } from './reading.ts';
@@ -122,10 +123,9 @@ async function sit(
 
 /** A judge cannot feel how long a text is: the time that it takes a person is told. */
 function showFolder(label: Label, { files, words, minutes }: Reading): string {
-  const shown = files.map(({ name, text }) => {
-    const title = name.replace(/["<>\n]/g, ' ');
-    return `<file name="${title}">\n${asData(text)}\n</file>`;
-  });
+  const shown = files.map(
+    ({ name, text }) => `<file name="${asAttribute(name)}">\n${asData(text)}\n</file>`,
+  );
   const head = `<folder label="${label}" words="${words}" minutes_of_reading="${minutes}">`;
   return [head, ...shown, '</folder>'].join('\n');
 }

@@ -23,6 +23,7 @@ import type { SessionView } from '../session/read.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { Memo, onceFor, onceForPair } from '../text/memo.ts';
+import { asAttribute, type DataWriter, dataWriter } from '../text/prompt-data.ts';
 import { documentsOf, findHeader } from './guidance.ts';
 import type { JobInput } from './job-input.ts';
 import { packSources, type SourceLevels } from './pack-sources.ts';
@@ -68,9 +69,9 @@ export type Assembly = {
 export function assembleRequest(assembly: Assembly): ModelRequest {
   const { session, planned, turn, model, subject, facts, form } = assembly;
   const { sources, shortSources = new Map<string, string>(), sourceLevels } = assembly;
-  const asData = dataWriter(assembly.sources);
+  const asData = writerFor(assembly.sources);
   const { stable, setting } = splitSeedPrompt(assembly, asData);
-  const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly));
+  const { common, ofStage, own } = splitPrompt(assembly, currentPrompt(assembly, asData));
   const texts = new Map([[STAGE_TEXT, setting], ...ofStage]);
   const evidence = describeEvidence(turn?.rerun ?? NO_RERUN, asData);
   const cited = packSources(sources, shortSources, asData, sourceLevels, facts.userRequest);
@@ -80,7 +81,7 @@ export function assembleRequest(assembly: Assembly): ModelRequest {
   return {
     model,
     system: [systemInstruction(facts), ...common].join('\n\n'),
-    messages: [...shared, ...turnMessages(own, turn, planned, evidence)],
+    messages: [...shared, ...turnMessages(own, turn && asQuoted(turn, asData), planned, evidence)],
     ...(form !== 'spare' && { schema: schemaOf(assembly) }),
     continues: turn?.kind === 'continue',
     cacheablePrefixCount: shared.length,
@@ -157,7 +158,7 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
     { text: facts.userRequest, open: '<user_request>', close: '</user_request>' },
     ...kinds.map(([kind, text]) => ({
       text,
-      open: `<resource kind="${attribute(kind)}">`,
+      open: `<resource kind="${asAttribute(kind)}">`,
       close: '</resource>',
     })),
   ];
@@ -172,7 +173,7 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
     (_, index) => index === 0 || (isWhole && marked.includes(markOf(index))),
   );
   const blocks = shown.map(({ text, open, close }) => `${open}\n${asData(text)}\n${close}`);
-  const setting = isWhole ? fillMarks(marked, given, pointTo) : seedPrompt;
+  const setting = isWhole ? fillMarks(marked, given, pointTo) : asData(seedPrompt);
   return { stable: blocks.join('\n\n'), setting: setting.trim() };
 }
 
@@ -199,19 +200,13 @@ const fillMarks = <T>(marked: string, given: readonly T[], fill: (one: T) => str
     return one === undefined ? mark : fill(one);
   });
 
-type DataWriter = (text: string) => string;
+const BLOCKS = ['document', 'user_request', 'resource', 'sources', 'feedback'];
+const asBlock = dataWriter(BLOCKS);
+const asBlockOrSource = dataWriter([...BLOCKS, 'source']);
 
-/** A text cannot end the block that holds it, or open one of its own. */
-const BLOCK = /<(?=\/?(?:document|user_request|resource|sources|feedback)\b)/gi;
-const BLOCK_OR_SOURCE = /<(?=\/?(?:document|user_request|resource|sources?|feedback)\b)/gi;
-
-/** HTML has an element of the same name: it stays as it is where no prompt holds sources. */
-const dataWriter = (sources: SourceSet | undefined): DataWriter => {
-  const pattern = sources && sources.size > 0 ? BLOCK_OR_SOURCE : BLOCK;
-  return (text) => (text.includes('<') ? text.replace(pattern, '\u2039') : text);
-};
-
-const attribute = (text: string): string => text.replace(/["<>\n]/g, ' ');
+/** HTML has an element called source: it stays as it is where no prompt holds sources. */
+const writerFor = (sources: SourceSet | undefined): DataWriter =>
+  sources && sources.size > 0 ? asBlockOrSource : asBlock;
 
 /** The order of documents in a prompt. */
 const compareInputs = (a: JobInput, b: JobInput): number =>
@@ -276,20 +271,26 @@ function packDocuments(inputs: readonly JobInput[], asData: DataWriter, isSpare:
       ['title', input.title],
     ]
       .slice(0, isSpare ? 1 : undefined)
-      .map(([name, value]) => `${name}="${attribute(value!)}"`);
+      .map(([name, value]) => `${name}="${asAttribute(value!)}"`);
     blocks.push(`<${tag} ${about.join(' ')}>\n${asData(input.text.trim())}\n</${tag}>`);
   }
   if (absent > 0) blocks.push(`(Left out to fit: ${countNoun(absent, 'document')}.)`);
   return blocks.length === 0 ? '' : `# Documents\n\n${blocks.join('\n\n')}`;
 }
 
-function currentPrompt(assembly: Assembly): string {
+/** What is wrong with an answer quotes it. */
+const asQuoted = (turn: NextTurn, asData: DataWriter): NextTurn =>
+  turn.kind === 'repair' ? { ...turn, problems: asData(turn.problems) } : turn;
+
+function currentPrompt(assembly: Assembly, asData: DataWriter): string {
   const { session, stage, step, planned, facts, inputs, portions, sources } = assembly;
   const byName = nameInputs(inputs);
   const header = findHeader(assembly);
   const prompt = renderPrompt(session.process, stage, step, facts, {
     inputs: byName,
-    ...(header && { header }),
+    ...(header && {
+      header: { guidance: asData(header.guidance), materials: asData(header.materials) },
+    }),
     ...(portions && { portions }),
     sourceCount: sources?.size ?? 0,
   });

@@ -1,5 +1,6 @@
 import { keySentences } from '../sources/key-sentences.ts';
 import { type Listed, listSources } from '../sources/list-sources.ts';
+import { hideMarkers } from '../sources/markers.ts';
 import { scoreRelevance } from '../sources/score-relevance.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceSet } from '../sources/source-set.ts';
@@ -65,7 +66,7 @@ export function packSources(
   const list = listSources(listed, LIST_ROOM).text.trimEnd();
   const texts = findSourceTexts(sources, levels).map(({ source, id, text }) => {
     const excerpt = id === source.id ? '' : ` excerpt="${id}"`;
-    return `<source id="${source.id}"${excerpt}>\n${asData((shown.get(id) ?? text).trim())}\n</source>`;
+    return `<source id="${source.id}"${excerpt}>\n${asData(hideMarkers((shown.get(id) ?? text).trim()))}\n</source>`;
   });
   return [
     `${SOURCES_HEADING}\n\n${RULES}\n\n<sources>\n${asData(list)}\n</sources>`,

@@ -1,5 +1,6 @@
 import type { Step } from '../recipe/types.ts';
 import type { SessionLane, SessionView } from '../session/read.ts';
+import { hideMarkers } from '../sources/markers.ts';
 import type { Assembly } from './assemble-request.ts';
 
 /** A passage of a source that a request gives beside the prompt. */
@@ -56,7 +57,7 @@ export function describeEvidence(
   const blocks = passages.map(({ id, text }) => {
     const [source = id] = id.split('.');
     const excerpt = id === source ? '' : ` excerpt="${id}"`;
-    return `<source id="${source}"${excerpt}>\n${asData(text)}\n</source>`;
+    return `<source id="${source}"${excerpt}>\n${asData(hideMarkers(text))}\n</source>`;
   });
   const before = [...tried, ...given.slice(0, -1).flatMap((some) => some.map(({ id }) => id))];
   const sofar =

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { auditCitations, createAuditor } from './audit-citations.ts';
+import { hideMarkers } from './markers.ts';
 import type { Source } from './source.ts';
 
 const SOURCES: Record<string, Source> = {
@@ -36,6 +37,16 @@ Rent is 3.5 euros [S3].
       citedStatements: 3,
       coverage: 1,
     });
+  });
+
+  test('finds a quotation again whose markers a prompt showed in other brackets', () => {
+    const said = 'Bread rises four hours [S2] (S3), see Source 7 and [^1]';
+    const own = { ...SOURCES['S1']!, excerpts: [`${said}.`] };
+    const document = `He says "${hideMarkers(said)}" [S1].`;
+    const { defects, cited } = auditCitations(document, () => own, ['S1']);
+    expect({ defects, cited }).toEqual({ defects: [], cited: ['S1'] });
+    const altered = document.replace('four', 'five');
+    expect(auditCitations(altered, () => own, ['S1']).defects).toHaveLength(1);
   });
 
   test.each([

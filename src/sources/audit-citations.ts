@@ -1,7 +1,7 @@
 import { canonicalUrl } from './canonical-key.ts';
 import { type Claim, findClaims } from './claims.ts';
 import type { FindSource } from './footnotes.ts';
-import { findFlagged, findMalformed, findMarkers } from './markers.ts';
+import { findFlagged, findMalformed, findMarkers, plainMarkers } from './markers.ts';
 import { matchSpans } from './match-spans.ts';
 import { findProse, type Prose, type Span } from './prose-spans.ts';
 import type { Source } from './source.ts';
@@ -235,8 +235,7 @@ const FIGURE = /\d{1,99}(?:[.,]\d{1,99}){0,9}/g;
 
 /** Quotation marks, dashes and white space may be set in another way. */
 const comparable = (text: string): string =>
-  text
-    .normalize('NFKC')
+  plainMarkers(text.normalize('NFKC'))
     .replace(/[\u2018\u2019\u201a\u201b]/g, "'")
     .replace(/[\u201c-\u201f\u00ab\u00bb]/g, '"')
     .replace(/[\u2010-\u2015]/g, '-')

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { DialecticError } from '../errors/errors.ts';
+import { toLine } from '../text/clean-text.ts';
 import { fenceText } from '../text/fence-text.ts';
 import { keySentences } from './key-sentences.ts';
+import { hideMarkers } from './markers.ts';
 import type { Source } from './source.ts';
 
 /** How much of a source a context shows: 0 all, 1 key sentences, 2 title and address, 3 its id. */
@@ -64,7 +66,7 @@ const digestOf = (text: string): string => hash('sha256', text, 'hex');
 /** One line: id, title, address and scores. */
 function describe({ id, title, url, degraded }: Source, scores: SourceScores): string {
   const parts = [
-    `[${id}] ${codeSpan(title)}`,
+    `[${id}] ${codeSpan(hideMarkers(title))}`,
     url === undefined ? '' : `<${url.replace(/[\s<>`]/g, encodeURIComponent)}>`,
     scores.relevance === undefined ? '' : `relevance ${scores.relevance.toFixed(2)}`,
     scores.credibility === undefined ? '' : `credibility ${scores.credibility.toFixed(2)}`,
@@ -78,7 +80,7 @@ const showExcerpts = (excerpts: readonly string[]): string =>
 
 /** One line of text as code; its own backticks cannot end it (CommonMark 6.1). */
 function codeSpan(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim() || 'unknown';
+  const line = toLine(text) || 'unknown';
   const longest = [...line.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 0);
   const ticks = '`'.repeat(longest + 1);
   return line.startsWith('`') || line.endsWith('`')

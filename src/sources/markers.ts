@@ -21,6 +21,35 @@ const MARKER = new RegExp(
   'gi',
 );
 const PLAIN = /^\[S\d+(?:\.e\d+)?\]$/;
+/** The reference to a footnote, or its beginning. */
+const FOOTNOTE = /\[\^[^\]\s]{1,60}\]/g;
+const NAMED_SOURCE = /\b(Sources?\s+)([1-9]\d{0,8})\b/gi;
+
+/**
+ * The text of a source with other brackets around what would be a citation or a footnote, were it
+ * copied into a document: `⟦S1⟧`. Quotations of it are found again by `plainMarkers`.
+ */
+export const hideMarkers = (text: string): string =>
+  text
+    .replace(MARKER, (marker) =>
+      marker
+        .replace(/[[\u3010\uff3b]/, '\u27e6')
+        .replace(/[\]\u3011\uff3d]/, '\u27e7')
+        .replace('(', '\u2985')
+        .replace(')', '\u2986'),
+    )
+    .replace(FOOTNOTE, (note) => `\u27e6${note.slice(1, -1)}\u27e7`)
+    .replace(NAMED_SOURCE, '$1\u27e8$2\u27e9');
+
+/** The text as it stands in its source, where a quotation has brackets of `hideMarkers`. */
+export const plainMarkers = (text: string): string =>
+  text
+    .replaceAll('\u27e6', '[')
+    .replaceAll('\u27e7', ']')
+    .replaceAll('\u2985', '(')
+    .replaceAll('\u2986', ')')
+    .replace(/[\u27e8\u27e9]/g, '');
+
 /** What looks like a marker and names no source. */
 const MALFORMED = /\[\s*(?:S(?:0\d*|\d*[a-z?]\d*)?|citation needed|source)\s*\]/gi;
 

@@ -15,6 +15,8 @@ test('so does every expression that src/ builds', async () => {
     loadProcess(documentedExample());
     const { createNameRestorer } = await import('../../src/models/restore-names.ts');
     createNameRestorer(new Map([['section_1', 'Section 1']]));
+    const { dataWriter } = await import('../../src/text/prompt-data.ts');
+    dataWriter(['source', 'user_request']);
     const { secretsFilter } = await import('../../src/models/hide-secrets.ts');
     secretsFilter({ apiKey: 'sk-aaaaaaaaaaaaaaaa/+aaaa' });
   });
