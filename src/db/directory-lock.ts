@@ -6,6 +6,7 @@ import { FileLock, isOfSqlite } from '../platform/file-lock.ts';
 import { replaceText } from '../platform/safe-writes.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
 import { isTime, readText } from './database-files.ts';
+import { DEFAULT_RESERVE_BYTES, describeRoom, neededToGoOn, readFreeNow } from './disk-watch.ts';
 
 /** Who holds a data directory. */
 type LockHolder = { readonly pid: number; readonly since: string };
@@ -63,9 +64,10 @@ async function writeHolder(directory: string): Promise<void> {
 
 function unusableError(directory: string, cause: unknown): DialecticError {
   const full = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isOfSqlite(cause, SQLITE_FULL);
+  const [free, needed] = [readFreeNow(directory), neededToGoOn(DEFAULT_RESERVE_BYTES)];
   return new DialecticError(
     full ? 'storage_full' : 'data_directory_unusable',
-    `Cannot use the data directory ${directory}: ${messageOf(cause)}.`,
+    `Cannot use the data directory ${directory}: ${messageOf(cause)}${full ? describeRoom(free, needed) : ''}.`,
     { cause, details: { directory } },
   );
 }

@@ -181,7 +181,13 @@ testWithDisk('a disk that is full from the start is refused by name (needs mount
   const disk = await mountSmallDisk(40);
   fillDisk(disk, 1_000_000);
   const opening = openDatabase({ dataDirectory: join(disk, 'data') });
-  await expect(opening).rejects.toMatchObject({ code: 'storage_full', retryable: true });
+  await expect(opening).rejects.toMatchObject({
+    code: 'storage_full',
+    retryable: true,
+    message: expect.stringMatching(
+      /^The disk of \S+ is full: \d+ MB are free, 84 MB are needed to go on; /,
+    ) as string,
+  });
 });
 
 testWithDisk('a disk without a single free byte is refused by name (needs mount)', async () => {

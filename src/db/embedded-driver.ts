@@ -18,7 +18,7 @@ import {
 } from './data-directory.ts';
 import { checkDatabaseFiles, removeCopy, writeSettings } from './database-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
-import { DiskWatch, readFreeBytes } from './disk-watch.ts';
+import { DEFAULT_RESERVE_BYTES, DiskWatch, readFreeBytes } from './disk-watch.ts';
 import type { Driver, HeldConnection, Hint, Presence } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { PgliteThread } from './pglite-connection.ts';
@@ -37,7 +37,6 @@ export type EmbeddedOptions = {
 /** A copy that is tried under a lock that its holder keeps. */
 type CopyOptions = { readonly folder: string; readonly lock: DirectoryLock };
 
-export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 120_000;
 const STALL_MS = 3_000;
 const WATCH_MS = 500;

@@ -7,8 +7,8 @@ import { copyDatabase, databaseFolder, restoredFolder, syncDirectory } from './d
 import { Database } from './database.ts';
 import { removeCopy } from './database-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
-import { readFreeBytes } from './disk-watch.ts';
-import { DEFAULT_RESERVE_BYTES, EmbeddedDriver } from './embedded-driver.ts';
+import { DEFAULT_RESERVE_BYTES, describeRoom, readFreeBytes } from './disk-watch.ts';
+import { EmbeddedDriver } from './embedded-driver.ts';
 import { renewEpoch } from './events.ts';
 import { migrate } from './migrate.ts';
 import { listTables, readTable } from './tables.ts';
@@ -67,12 +67,12 @@ async function unpack(directory: string, backup: Backup): Promise<void> {
   const target = restoredFolder(directory);
   await removeCopy(directory, target);
   const free = await readFreeBytes(directory);
-  if (free !== undefined && free < backup.bytes + 2 * DEFAULT_RESERVE_BYTES) {
-    throw new DialecticError(
-      'storage_full',
-      `The disk of ${directory} has too little room for a copy of the backup.`,
-      { details: { directory, neededBytes: backup.bytes, freeBytes: free } },
-    );
+  const needed = backup.bytes + 2 * DEFAULT_RESERVE_BYTES;
+  if (free !== undefined && free < needed) {
+    const what = `The disk of ${directory} has too little room for a copy of the backup`;
+    throw new DialecticError('storage_full', `${what}${describeRoom(free, needed)}.`, {
+      details: { directory, neededBytes: needed, freeBytes: free },
+    });
   }
   await copyDatabase(join(backup.path, 'pgdata'), target);
 }

@@ -1,11 +1,18 @@
 import pg from 'pg';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { sleep } from '../platform/clock.ts';
+import { type HideSecrets, hideFragments } from '../text/hide-fragments.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Driver, HeldConnection, Hint, Presence, Purpose } from './driver.ts';
 import { Listeners } from './listeners.ts';
 import { announcePresence, COUNT_PRESENT } from './presence.ts';
-import { checkUrl, explainConnecting, explainConnection } from './server-errors.ts';
+import {
+  checkUrl,
+  describeUrl,
+  explainConnecting,
+  explainConnection,
+  passwordsIn,
+} from './server-errors.ts';
 import { valueParsers } from './value-parsers.ts';
 
 export type ServerOptions = {
@@ -30,6 +37,9 @@ const FEWEST_FOR_WORK = 3;
 export class ServerDriver implements Driver {
   readonly kind = 'server';
   readonly #config: pg.PoolConfig;
+  readonly #name: string;
+  /** What a server says may repeat the password that it got. */
+  readonly #hide: HideSecrets;
   readonly #work: ConnectionPool;
   readonly #queue: ConnectionPool;
   readonly #listeners = new Listeners();
@@ -38,6 +48,8 @@ export class ServerDriver implements Driver {
   #closing: Promise<void> | undefined;
 
   private constructor(url: string, options: ServerOptions) {
+    this.#name = describeUrl(url);
+    this.#hide = hideFragments(passwordsIn(url));
     this.#config = {
       connectionString: url,
       types: valueParsers,
@@ -76,7 +88,7 @@ export class ServerDriver implements Driver {
       return await pool.acquire(purpose === 'aside');
     } catch (error) {
       this.#refuseWhenClosed();
-      throw explainConnecting(error);
+      throw explainConnecting(error, this.#hide);
     }
   }
 
@@ -99,7 +111,7 @@ export class ServerDriver implements Driver {
       await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       remove();
-      throw explainConnecting(error);
+      throw explainConnecting(error, this.#hide);
     }
     return async () => remove();
   }
@@ -107,7 +119,7 @@ export class ServerDriver implements Driver {
   async announce(id: string, place: string): Promise<Presence> {
     this.#refuseWhenClosed();
     return announcePresence(this.#config, id, place).catch((error: unknown) => {
-      throw explainConnecting(error);
+      throw explainConnecting(error, this.#hide);
     });
   }
 
@@ -134,11 +146,12 @@ export class ServerDriver implements Driver {
   explain(error: unknown): DialecticError | undefined {
     if (codeOf(error) === '53100') {
       this.#full = true;
-      return new DialecticError('storage_full', "The database server's disk is full.", {
-        cause: error,
-      });
+      const message =
+        `The disk of the database server (${this.#name}) is full: make room there. ` +
+        'Work goes on as soon as it can write again.';
+      return new DialecticError('storage_full', message, { cause: error });
     }
-    return explainConnection(error);
+    return explainConnection(error, this.#hide);
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeUrl, explainConnecting } from './server-errors.ts';
+import { hideFragments } from '../text/hide-fragments.ts';
+import { checkUrl, describeUrl, explainConnecting, passwordsIn } from './server-errors.ts';
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
@@ -26,4 +27,33 @@ test('an address is named without its user and password', () => {
     'db.example.org:6543/plans',
   );
   expect(describeUrl('postgres:///plans')).toBe('localhost/plans');
+  expect(describeUrl('postgres://me@db.example.org/plans?password=geheim')).toBe(
+    'db.example.org/plans',
+  );
+});
+
+test.each([
+  'postgres://me@/plans?host=/run/postgresql',
+  'postgresql://me:geheim@/plans?host=%2Frun%2Fpostgresql&port=6543',
+  'postgres:///plans?host=/run/postgresql&user=me&password=geheim',
+  'postgres://me@%2Frun%2Fpostgresql/plans',
+])('the socket in %s is an address', (url) => {
+  expect(checkUrl(url)).toBe(url);
+  expect(describeUrl(url)).toBe('plans at /run/postgresql');
+});
+
+test.each([
+  'postgres://me@/plans#x?host=/run',
+  'postgres://me@:port/plans',
+  'postgres://me:a/b@host/plans',
+  'http://me@/plans?host=/run',
+])('%s is none', (url) => expect(() => checkUrl(url)).toThrow('DATABASE_URL'));
+
+test.each([
+  'postgres://me:ge%40heim-42@host/plans',
+  'postgres://me@host/plans?password=ge%40heim-42',
+])('the password in %s is hidden where a server repeats it', (url) => {
+  const hide = hideFragments(passwordsIn(url));
+  const error = explainConnecting(failure('28P01', 'no GE@HEIM-42, nor ge%40heim-42'), hide);
+  expect(error.message).toBe('The database server refused: no [key], nor [key]');
 });

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/error-codes.ts';
 import { codeOf, DialecticError, type ErrorOptions, messageOf } from '../errors/errors.ts';
+import type { HideSecrets } from '../text/hide-fragments.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -18,15 +19,20 @@ const LOST =
 const POOL_BUSY = 'timeout exceeded when trying to connect';
 
 /** What node-postgres says of a failed connection; several addresses fail with several errors. */
-function readError(error: unknown): { code: string; message: string } {
+function readError(error: unknown, hide: HideSecrets): { code: string; message: string } {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const message = messageOf(error) || (inner ? messageOf(inner) : 'no reason given');
-  return { code: codeOf(error), message };
+  return { code: codeOf(error), message: hide(message) };
 }
 
+const asItIs: HideSecrets = (text) => text;
+
 /** Tells a server that is away or busy (worth another try) from one that says no. */
-export function explainConnection(error: unknown): DialecticError | undefined {
-  const { code, message } = readError(error);
+export function explainConnection(
+  error: unknown,
+  hide: HideSecrets = asItIs,
+): DialecticError | undefined {
+  const { code, message } = readError(error, hide);
   const coded = (errorCode: ErrorCode, what: string, options: ErrorOptions = {}) =>
     new DialecticError(errorCode, `The database server ${what}: ${message}`, {
       cause: error,
@@ -41,19 +47,41 @@ export function explainConnection(error: unknown): DialecticError | undefined {
 }
 
 /** A connection that did not come about: whatever has no better name was refused. */
-export function explainConnecting(error: unknown): DialecticError {
+export function explainConnecting(error: unknown, hide: HideSecrets = asItIs): DialecticError {
   if (error instanceof DialecticError) return error;
-  const explained = explainConnection(error);
+  const explained = explainConnection(error, hide);
   if (explained) return explained;
-  const message = `The database server refused: ${readError(error).message}`;
+  const message = `The database server refused: ${readError(error, hide).message}`;
   return new DialecticError('database_refused', message, { cause: error });
 }
 
 /** Refuses what is no address of a server, without repeating it: it may hold a password. */
 export function checkUrl(text: string): string {
   if (!/^postgres(ql)?:\/\/./.test(text)) throw wrongUrl('must begin with postgres://');
-  if (URL.canParse(text) && new URL(text).hash === '') return text;
+  if (parseUrl(text)?.hash === '') return text;
   throw wrongUrl('is not an address; write # as %23, / as %2F and @ as %40 in a password');
+}
+
+/** As libpq has it, a user may stand before no host: the query, or a default, then names it. */
+const parseUrl = (text: string): URL | null =>
+  URL.parse(text) ?? URL.parse(text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?])/, '$1localhost'));
+
+/** The passwords in an address, as they are written and as they are meant. */
+export function passwordsIn(text: string): string[] {
+  const url = parseUrl(text);
+  if (!url) return [];
+  const given = [...url.searchParams].filter(([name]) => /pass/i.test(name));
+  const written = [url.password, ...given.map(([, value]) => value)];
+  return written.flatMap((one) => [one, decoded(one)]).filter((one) => one !== '');
+}
+
+/** A password with a sign of per cent that begins no escape is as it is written. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function wrongUrl(problem: string): DialecticError {
@@ -62,6 +90,8 @@ function wrongUrl(problem: string): DialecticError {
 
 /** Which server and database an address means, without its user and password. */
 export function describeUrl(text: string): string {
-  const { host, pathname } = new URL(checkUrl(text));
-  return `${host || 'localhost'}${pathname}`;
+  const { host, pathname, searchParams } = parseUrl(checkUrl(text))!;
+  const named = searchParams.get('host') ?? decoded(host);
+  if (named.startsWith('/')) return `${pathname.slice(1) || 'the default database'} at ${named}`;
+  return `${named || 'localhost'}${pathname}`;
 }
