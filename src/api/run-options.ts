@@ -9,6 +9,7 @@ import { loadProcess } from '../recipe/validate.ts';
 import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
+import { toLine } from '../text/clean-text.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
 /** What a run is told; all of it is plain data. */
@@ -79,11 +80,11 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   requireDomain(process, domain);
   requireResources(process, resources);
   return {
-    project: project ?? null,
-    name: options.name ?? project ?? 'brief',
+    project: project === undefined ? null : toLine(project),
+    name: toLine(options.name ?? project ?? 'brief'),
     domain,
     brief,
-    resources,
+    resources: resources.map((one) => ({ ...one, name: toLine(one.name) })),
     sources: options.sources ?? [],
     process,
     models,

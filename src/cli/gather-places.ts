@@ -5,6 +5,7 @@ import { type Gathered, giveSource } from '../gather/gathered-source.ts';
 import { openSearch, type SearchAccess } from '../gather/open-search.ts';
 import { readSourcesSettings, type SourcesSettings } from '../gather/sources-settings.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
+import { toLine } from '../text/clean-text.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { readStoredKeys } from './key-store.ts';
 import { tell } from './output.ts';
@@ -39,10 +40,11 @@ export async function gatherPlaces(
     : await gatherSources(places, options);
   for (const { place, error } of refused) {
     if (places.includes(place)) throw error;
-    tell(`Left out: ${error.message}`);
+    tell(`Left out: ${toLine(error.message)}`);
   }
   for (const { draft } of sources) {
-    if (draft.degraded !== undefined) tell(`Not checked: ${draft.title}: ${draft.degraded}`);
+    if (draft.degraded !== undefined)
+      tell(toLine(`Not checked: ${draft.title}: ${draft.degraded}`));
   }
   if (sources.length > 0) return sources.map(giveSource);
   const missing = isSearch ? 'Nothing was found' : 'There is no source';

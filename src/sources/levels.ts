@@ -80,7 +80,7 @@ const showExcerpts = (excerpts: readonly string[]): string =>
 
 /** One line of text as code; its own backticks cannot end it (CommonMark 6.1). */
 function codeSpan(text: string): string {
-  const line = toLine(text) || 'unknown';
+  const line = toLine(text).replace(/\s+/g, ' ').trim() || 'unknown';
   const longest = [...line.matchAll(/`+/g)].reduce((most, [run]) => Math.max(most, run.length), 0);
   const ticks = '`'.repeat(longest + 1);
   return line.startsWith('`') || line.endsWith('`')

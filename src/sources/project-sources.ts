@@ -3,7 +3,7 @@ import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { elapsedMs } from '../platform/clock.ts';
 import { monitor } from '../platform/performance-monitor.ts';
-import type { SourceDraft } from './source.ts';
+import { type SourceDraft, withLines } from './source.ts';
 import { type ArchivedBytes, saveCopies } from './source-copies.ts';
 import type { Likeness, Registered } from './source-index.ts';
 import { SourceSet, type StoredSource } from './source-set.ts';
@@ -51,13 +51,13 @@ export async function readProjectSources(tx: TenantQueries, projectId: string): 
 
 const toStored = ({ key, title, about, degraded, excerpts, ...row }: Row): StoredSource => ({
   key,
-  draft: {
+  draft: withLines({
     // As writeSources put it there.
     ...(about as Omit<SourceDraft, 'title' | 'excerpts'>),
     title,
     excerpts: excerpts ?? [],
     ...(degraded !== null && { degraded }),
-  },
+  }),
   aliasOf: row.alias_of,
   splitFrom: row.split_from,
 });

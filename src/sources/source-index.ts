@@ -10,6 +10,7 @@ import {
   ordinalOf,
   type Source,
   type SourceDraft,
+  withLines,
 } from './source.ts';
 
 /**
@@ -99,7 +100,8 @@ export class SourceIndex {
   }
 
   /** Admits a draft, or adds what is new to a source that is known; `write` takes the records in. */
-  admit(draft: SourceDraft, likeness: Likeness, write: Write): Registered {
+  admit(found: SourceDraft, likeness: Likeness, write: Write): Registered {
+    const draft = withLines(found);
     const { suggestAt = SUGGESTED, mergeAt } = likeness;
     const key = canonicalKey(draft);
     const known = this.#ordinals.get(key);

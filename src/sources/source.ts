@@ -1,3 +1,5 @@
+import { toLine } from '../text/clean-text.ts';
+
 /** What is known of a source when it is found. */
 export type SourceDraft = {
   readonly title: string;
@@ -12,6 +14,15 @@ export type SourceDraft = {
   /** Why it could not be checked; absent where it was, or needed no check. */
   readonly degraded?: string;
 };
+
+/** A draft whose title, names and address are one line each, wherever they will be shown. */
+export function withLines(draft: SourceDraft): SourceDraft {
+  const fields = Object.entries(draft).map(([field, value]): [string, unknown] => [
+    field,
+    typeof value === 'string' ? toLine(value) : value,
+  ]);
+  return Object.fromEntries(fields) as SourceDraft;
+}
 
 /** A source with the id that documents cite; the id never changes. */
 export type Source = SourceDraft & {

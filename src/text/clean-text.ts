@@ -46,11 +46,15 @@ const MISLEADING = /[^\t\n\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\uffff]/g;
 /** The text as it is shown: without characters that a terminal or a reader would be misled by. */
 export const withoutControls = (text: string): string => text.replace(MISLEADING, '');
 
-/** A text as one line that cannot pass for several, nor show in another order than it is read. */
-export const toLine = (text: string): string =>
-  withoutControls(text.replace(/[\s\u0085]+/g, ' '))
-    .replace(/[\u200e\u200f\u061c]/g, '')
-    .trim();
+/**
+ * A name as one line: a line break in the name of a file would pass for a row of its own in a list, and
+ * signs of direction would show it in another order than it is read. Ordinary names stay as they are.
+ */
+export const toLine = (name: string): string =>
+  withoutControls(name.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' ')).replace(
+    /[\u200e\u200f\u061c]/g,
+    '',
+  );
 
 /** What JSON leaves as it is although a terminal acts on it. */
 const RAW_IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
