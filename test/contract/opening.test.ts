@@ -11,6 +11,7 @@ import { readSchemaFiles } from '../../src/db/schema-files.ts';
 import { startScript } from '../chaos/processes.ts';
 import {
   describeOnBoth,
+  emptyDatabase,
   emptyStore,
   newTenant,
   openTestStore,
@@ -195,4 +196,22 @@ test('the command line comes before DATABASE_URL, and that before the default fo
   expect(locateStore(environment)).toEqual({ databaseUrl: 'postgres://x' });
   expect(locateStore({ DIALECTIC_DATA: '/somewhere' })).toEqual({ dataDirectory: '/somewhere' });
   expect(locateStore({ DIALECTIC_DATA: '' })).toEqual(locateStore({}));
+});
+
+test('a store opens by the socket of a server, whose folder the query names', async () => {
+  const url = new URL(await emptyDatabase());
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  const { rows } = await admin.query<{ folders: string }>(
+    `select current_setting('unix_socket_directories') as folders`,
+  );
+  await admin.end();
+  const folder = rows[0]!.folders.split(',')[0]!.trim();
+  const { username, password, port, pathname } = url;
+  const databaseUrl = `postgres://${username}:${password}@${pathname}?host=${folder}&port=${port}`;
+  const database = await openDatabase({ databaseUrl });
+  expect(await database.transaction({ as: 'owner' }, (tx) => tx.query('select 1 as one'))).toEqual([
+    { one: 1 },
+  ]);
+  await database.close();
 });
