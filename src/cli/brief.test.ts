@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { makeFifo } from '../../test/make-fifo.ts';
 import { temporaryFolder } from '../../test/stores.ts';
 import { readBrief } from './brief.ts';
 
@@ -34,7 +35,7 @@ test('a brief without a word says what a brief is', async () => {
 
 test('a FIFO or a device is refused by name, without waiting for what it may say', async () => {
   const fifo = join(await temporaryFolder(), 'brief.md');
-  execFileSync('mkfifo', [fifo]);
+  makeFifo(fifo);
   for (const path of [fifo, '/dev/zero']) {
     await expect(readBrief(path)).rejects.toMatchObject({
       code: 'usage_invalid',

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { makeFifo } from '../../test/make-fifo.ts';
 import { temporaryFolder } from '../../test/stores.ts';
 import { gatherSources } from './gather-sources.ts';
 import type { Gathered } from './gathered-source.ts';
@@ -109,7 +109,7 @@ describe('gathering files', () => {
       expect(source?.draft.excerpts[0]).toBe(readFileSync(path, 'utf8'));
     }
     const fifo = join(await temporaryFolder(), 'notes.md');
-    execFileSync('mkfifo', [fifo]);
+    makeFifo(fifo);
     const { refused } = await gatherSources([fifo]);
     expect(refused[0]?.error.message).toBe(`${fifo} is a device, a pipe or a socket.`);
   });

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { makeFifo } from '../../test/make-fifo.ts';
 import { temporaryFolder } from '../../test/stores.ts';
 import { readRegularFile, readRegularFileSync } from './read-regular-file.ts';
 
@@ -43,7 +43,7 @@ describe.each([
   test('is refused by name where it is a FIFO, a device or a socket', async () => {
     const folder = await temporaryFolder();
     const fifo = join(folder, 'fifo');
-    execFileSync('mkfifo', [fifo]);
+    makeFifo(fifo);
     const server = createServer().listen(join(folder, 'socket'));
     for (const path of [fifo, '/dev/zero', '/dev/null', join(folder, 'socket')]) {
       const code = 'file_not_text';

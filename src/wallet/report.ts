@@ -91,8 +91,10 @@ export async function reportCosts(tx: Transaction, sessionId: string): Promise<R
 export async function markLeft(database: Database, report: ReadCosts): Promise<CostReport> {
   const workers = report.holds.map(({ worker }) => worker ?? '');
   const alive = workers.length === 0 ? [] : await database.driver.countPresent(workers);
-  const holds = report.holds.map(({ isOfJob, worker: _, ...hold }, at) => ({
-    ...hold,
+  const holds = report.holds.map(({ call, usd, tokens, isOfJob }, at) => ({
+    call,
+    usd,
+    tokens,
     underWay: !isOfJob || alive[at]! > 0,
   }));
   return { ...report, holds };
