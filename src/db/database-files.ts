@@ -43,12 +43,20 @@ const MOST_SETTINGS = 1_000_000;
 /** Refuses what no database of this program holds, before PostgreSQL opens its files. */
 export function checkDatabaseFiles(directory: string, folder: string): void {
   requirePlainFolder(directory, folder);
+  requireOwnOwner(directory, folder);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory()) continue;
     throw foreign(directory, join(entry.parentPath, entry.name), 'is a link, a pipe or a device');
   }
   const found = RECOVERY.find((name) => lookAt(join(folder, name)));
   if (found) throw foreign(directory, join(folder, found), 'would restore files from elsewhere');
+}
+
+/** As PostgreSQL does: who owns the files can read and change them at any time. Root may open any. */
+function requireOwnOwner(directory: string, folder: string): void {
+  const user = process.getuid?.() ?? 0;
+  const owner = lookAt(folder)?.uid ?? user;
+  if (user !== 0 && owner !== user) throw foreign(directory, folder, 'belongs to another user');
 }
 
 /**

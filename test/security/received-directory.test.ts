@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDialectic } from '../../src/api/open-dialectic.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { restoreStore } from '../../src/db/restore.ts';
@@ -251,6 +251,14 @@ test('what a holder is said to be is neither shown as it is nor waited for', asy
     });
     lock.close();
   }
+});
+
+test('a database that belongs to another user is not opened', async () => {
+  const place = await receive();
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(54_321);
+  expect(await use(place.directory)).toBe(UNUSABLE);
+  getuid.mockRestore();
+  expect(await use(place.directory)).toBe('opens');
 });
 
 describe('a library that a database names', () => {
