@@ -28,7 +28,7 @@ import { invalidRecording, parseSettings, type RecordedSettings } from './settin
 const LIMITS = { maxFileBytes: 16_000_000, maxFolderBytes: 0, maxFiles: 0 };
 const MOST_ANSWERS = 20_000;
 /** Of all that is read together, which is kept in memory. */
-const MOST_BYTES = 400_000_000;
+const MOST_CHARS = 400_000_000;
 
 /** An exported run: what it began with, and what its participants answered. */
 export type RecordedRun = {
@@ -49,12 +49,12 @@ export type RecordedRun = {
 };
 
 /** Reads the folder that a run has left. */
-export async function readRecordedRun(folder: string): Promise<RecordedRun> {
-  let left = MOST_BYTES;
+export async function readRecordedRun(folder: string, most = MOST_CHARS): Promise<RecordedRun> {
+  let left = most;
   const read = async (path: string): Promise<string> => {
     const text = await readTextWithin(folder, path, LIMITS);
     left -= text.length;
-    if (left < 0) throw invalidRecording(folder, `it holds more than ${MOST_BYTES} characters.`);
+    if (left < 0) throw invalidRecording(folder, `it holds more than ${most} characters.`);
     return text;
   };
   const paths = await listFiles(folder);

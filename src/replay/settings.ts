@@ -20,6 +20,12 @@ const feedback = z.object({
   readBy: z.object({ stage: z.string(), iteration: z.int().positive() }).nullable(),
 });
 
+/**
+ * Every participant answers every other one: a folder that names hundreds would fill the memory before
+ * the first recorded answer is missed.
+ */
+const MOST_PARTICIPANTS = 20;
+
 /** What `project_settings.json` says of the run that a folder holds. */
 const settings = z.object({
   project: z.object({ name: z.string(), domain: z.string().nullable(), overlay }),
@@ -45,7 +51,10 @@ const settings = z.object({
       writer: z.int().positive().nullable(),
     })
     .optional(),
-  models: z.array(z.object({ lane: z.int().positive(), model: z.string() })).min(1),
+  models: z
+    .array(z.object({ lane: z.int().positive(), model: z.string() }))
+    .min(1)
+    .max(MOST_PARTICIPANTS),
   degraded: z.boolean().default(false),
   feedback: z.array(feedback).default([]),
 });

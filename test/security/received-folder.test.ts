@@ -197,6 +197,41 @@ test('a fork keeps its origin in its own folder, and none behind a link', async 
   expect(describeFolder(at('origin'))).toEqual(before);
 });
 
+describe('the settings of a recording', () => {
+  const lanes = (count: number): object[] =>
+    Array.from({ length: count }, (_, n) => ({ lane: n + 1, model: `../../m${n}` }));
+  const hostile: [string, (settings: Record<string, unknown>) => unknown][] = [
+    ['no JSON', () => '['],
+    ['brackets without end', () => '['.repeat(5_000_000)],
+    ['another kind of value', () => [[]]],
+    ['hundreds of participants', (settings) => ({ ...settings, models: lanes(300) })],
+    ['no participants', (settings) => ({ ...settings, models: [] })],
+    ['a session that is a path', (settings) => ({ ...settings, session: { id: '../../outside' } })],
+    [
+      'a name that is a path',
+      (settings) => ({ ...settings, project: { name: '../outside/secret', domain: null } }),
+    ],
+    ['the prototype as a project', () => '{"__proto__": {"project": {}}}'],
+  ];
+
+  test.each(hostile)('with %s are refused by name', async (_, change) => {
+    const { received } = await places();
+    cpSync(EXAMPLE, received, { recursive: true });
+    const path = join(received, 'project_settings.json');
+    const changed = change(JSON.parse(readFileSync(path, 'utf8')));
+    writeFileSync(path, typeof changed === 'string' ? changed : JSON.stringify(changed));
+    const outcome = await outcomeOf(readRecordedRun(received));
+    expect(outcome).toMatch(/^(recording_invalid|folder_unusable)$/);
+  });
+
+  test('leave no more than can be kept in memory, whatever its files hold together', async () => {
+    await expect(readRecordedRun(EXAMPLE, 100_000)).rejects.toMatchObject({
+      code: 'recording_invalid',
+      message: expect.stringContaining('more than 100000 characters'),
+    });
+  });
+});
+
 describe('a page that names what to read first', () => {
   test.each([
     '../outside/secret.md',
