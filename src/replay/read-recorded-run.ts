@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { findRecipe } from '../catalogue/recipe-folders.ts';
+import { findRecipe, listShippedRecipes, type RecipeFolder } from '../catalogue/recipe-folders.ts';
 import { nameAuthors } from '../documents/authors.ts';
 import { constructPath, deconstructPath } from '../documents/paths.ts';
 import { messageOf } from '../errors/errors.ts';
@@ -193,10 +193,11 @@ export async function planReplay(
 
 /** Another recipe with what was decided about the recorded run. */
 async function configureRecipe(
-  { settings: { run, models, process: key }, stages }: RecordedRun,
-  recipe = key,
+  { settings: { run, models, process: key }, stages, recording }: RecordedRun,
+  recipe: string | undefined,
 ): Promise<Process> {
-  const { folder } = await findRecipe(recipe);
+  const { folder } =
+    recipe === undefined ? await findShipped(recording.place, key) : await findRecipe(recipe);
   const process = loadProcess(await readTextFolder(folder));
   const isLeftOut = (stage: string | null): boolean => stage !== null && !stages.has(stage);
   return configureProcess(process, {
@@ -206,6 +207,16 @@ async function configureRecipe(
     shortcuts: run?.shortcuts ?? true,
     laneCount: models.length,
   });
+}
+
+/** A recording may come from somebody else: it names a shipped recipe, and no folder of the user. */
+async function findShipped(place: string, key: string): Promise<RecipeFolder> {
+  const found = (await listShippedRecipes()).find(({ name }) => name === key);
+  if (found) return found;
+  throw invalidRecording(
+    place,
+    `its recipe ${key} is neither in it nor shipped; name one with --recipe.`,
+  );
 }
 
 /**

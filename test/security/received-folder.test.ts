@@ -18,7 +18,7 @@ import { hashOf } from '../../src/documents/blobs.ts';
 import { writeOwned } from '../../src/documents/owned-folder.ts';
 import { readDebateFolder } from '../../src/eval/read-folder.ts';
 import { gatherSources } from '../../src/gather/gather-sources.ts';
-import { readRecordedRun } from '../../src/replay/read-recorded-run.ts';
+import { planReplay, readRecordedRun } from '../../src/replay/read-recorded-run.ts';
 import { temporaryFolder } from '../stores.ts';
 
 const SECRET = 'The user’s own words, which nobody was to read.';
@@ -222,6 +222,22 @@ describe('the settings of a recording', () => {
     writeFileSync(path, typeof changed === 'string' ? changed : JSON.stringify(changed));
     const outcome = await outcomeOf(readRecordedRun(received));
     expect(outcome).toMatch(/^(recording_invalid|folder_unusable)$/);
+  });
+
+  test('name no recipe by a folder of the user', async () => {
+    const { at, received } = await places();
+    cpSync(EXAMPLE, received, { recursive: true });
+    cpSync(RECIPE, at('mine'), { recursive: true });
+    const session = readdirSync(received).find((name) => name.startsWith('session_'))!;
+    rmSync(join(received, session, 'recipe'), { recursive: true, force: true });
+    const path = join(received, 'project_settings.json');
+    const settings = JSON.parse(readFileSync(path, 'utf8'));
+    for (const process of [at('mine'), '../mine', './mine', '.', '']) {
+      writeFileSync(path, JSON.stringify({ ...settings, process }));
+      const planned = readRecordedRun(received).then((run) => planReplay(run, undefined));
+      await expect(planned).rejects.toMatchObject({ code: 'recording_invalid' });
+    }
+    await expect(planReplay(await readRecordedRun(received), at('mine'))).resolves.toBeDefined();
   });
 
   test('leave no more than can be kept in memory, whatever its files hold together', async () => {
