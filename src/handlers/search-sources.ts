@@ -3,6 +3,7 @@ import { type Passage, searchTexts } from '../context/search-texts.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import { readQueries } from '../generation/read-queries.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { parseModelId } from '../models/model-id.ts';
 import { admitSources, readProjectSources, SAME_TEXT } from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
 import { splitGiven } from '../sources/source-copies.ts';
@@ -35,7 +36,8 @@ export async function searchSources(
   const { tenantId } = context.job;
   const { projectId, id: sessionId } = session;
   const queries = readQueries(inputs);
-  await admitFinds(deps, context, projectId, queries);
+  // A replay costs nothing and asks nobody: what was found then is among its sources.
+  if (!isReplay(session)) await admitFinds(deps, context, projectId, queries);
   const { standing } = await database.asTenant(tenantId, (tx) => readProjectSources(tx, projectId));
   const texts = standing.flatMap((source) => source.excerpts.map((text) => ({ source, text })));
   const place = { database, tenantId, projectId, sessionId };
@@ -51,6 +53,9 @@ export async function searchSources(
 }
 
 const toRefusal = (held: HoldResult): FundsRefused => new FundsRefused(held);
+
+const isReplay = ({ lanes }: Loaded['session']): boolean =>
+  lanes.every(({ model }) => parseModelId(model).provider === 'recorded');
 
 /**
  * Asks the search service, and makes sources of what it found. In a transaction of its own: when a job

@@ -111,6 +111,31 @@ async function storeSearch(settings: { search: string; searchUrl: string; host: 
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
+test('a replay asks no search service, whoever made the recording', async () => {
+  let requests = 0;
+  const server = await startServer((request, response) => {
+    requests += 1;
+    const found = { url: `${server.url}/survey.md`, title: 'A survey', content: 'On Sundays …' };
+    const isSearch = request.url === '/search';
+    response.setHeader('content-type', isSearch ? 'application/json' : 'text/markdown');
+    response.end(isSearch ? JSON.stringify({ results: [found] }) : '# A survey\n\nOn Sundays.\n');
+  });
+  afterTheFile(() => server.stop());
+  await storeSearch({ search: 'tavily', searchUrl: server.url, host: new URL(server.url).host });
+  await withModels(undefined, async (store) => {
+    await research('Recorded', [], { store });
+    const recorded = join(await temporaryFolder(), 'recorded');
+    await store.export(lastSession, recorded);
+    const asked = requests;
+    expect(asked).toBeGreaterThan(1);
+    const { session } = await store.startReplay({ recorded });
+    for await (const event of store.workOnReplay(session, { recorded })) void event;
+    const { documents } = await store.result(session);
+    expect(documents.map(({ key }) => key)).toContain('sources_found');
+    expect(requests).toBe(asked);
+  });
+}, 60_000);
+
 test('what a search service finds becomes a source, and is quoted under its id', async () => {
   const said = 'On Sundays 57 of 100 visitors of a library come with children.';
   const server = await startServer((request, response) => {
