@@ -50,6 +50,12 @@ describe('reading a folder', () => {
     expect(await refusal(readTextFolder(folder))).toBe('file_not_text');
   });
 
+  test('refuses folders within folders beyond the limit, although they hold no file', async () => {
+    const deep = await temporaryFolder();
+    await mkdir(join(deep, 'a/b/c/d'), { recursive: true });
+    expect(await refusal(readTextFolder(deep, limits))).toBe('file_too_large');
+  });
+
   test('refuses a file, a folder or a number of files beyond the limit', async () => {
     const large = await temporaryFolder();
     await writeFile(join(large, 'a'), '12345678901');

@@ -57,12 +57,15 @@ async function listFiles(
   prefix: string,
   limits: FolderLimits,
   found: string[] = [],
+  seen = { folders: 0 },
 ): Promise<string[]> {
+  seen.folders += 1;
+  if (seen.folders > limits.maxFiles) throw tooMuch(root, limits);
   const entries = await readdir(join(root, prefix), { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith('.')) continue;
     const path = `${prefix}${entry.name}`;
-    if (entry.isDirectory()) await listFiles(root, `${path}/`, limits, found);
+    if (entry.isDirectory()) await listFiles(root, `${path}/`, limits, found, seen);
     else if (entry.isFile()) found.push(path);
     else throw refuse('file_not_text', `${join(root, path)} is a link or a device.`);
     if (found.length > limits.maxFiles) throw tooMuch(root, limits);

@@ -11,7 +11,7 @@ export function hostileLibrary(script: string): Buffer {
   const memory = [...text('env'), ...text('memory'), 2, 0, 1];
   const base = [...text('env'), ...text('__memory_base'), 3, 0x7f, 0];
   return Buffer.from([
-    ...[0, 97, 115, 109, 1, 0, 0, 0],
+    ...Buffer.from('\0asm\u0001\0\0\0'),
     ...head,
     ...section(2, [2, ...memory, ...base]),
     ...section(6, [1, 0x7f, 0, 0x41, 0, 0x0b]),

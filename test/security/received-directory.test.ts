@@ -11,13 +11,14 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDialectic } from '../../src/api/open-dialectic.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { restoreStore } from '../../src/db/restore.ts';
 import { FileLock } from '../../src/platform/file-lock.ts';
-import { emptyDirectory, temporaryFolder } from '../stores.ts';
+import { afterTheFile, emptyDirectory, temporaryFolder } from '../stores.ts';
 import { hostileLibrary } from './hostile-library.ts';
 
 const STAMP = '2026-01-01T00-00-00-000Z';
@@ -251,6 +252,36 @@ test('what a holder is said to be is neither shown as it is nor waited for', asy
     });
     lock.close();
   }
+});
+
+test('a socket that the user did not make gets no request of a second process', async () => {
+  const place = await receive();
+  const lock = new FileLock(place.in('lock'));
+  lock.tryTake();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    socket.write(`${JSON.stringify({ version, pid: 1, callsModels: true })}\n`);
+  });
+  const ports = [join(place.outside, 'api'), 0];
+  const hostile = ports.map(async (port) => {
+    const listening = port === 0 ? createServer(() => connections++) : server;
+    await new Promise<void>((resolve) => listening.listen(port, () => resolve()));
+    afterTheFile(() => listening.close());
+    const address = listening.address();
+    return typeof address === 'object' && address !== null ? String(address.port) : String(port);
+  });
+  mkdirSync(place.in('socket'), { mode: 0o700 });
+  for (const address of await Promise.all(hostile)) {
+    writeFileSync(place.in('socket/address'), address);
+    expect(await use(place.directory)).toBe(UNUSABLE);
+  }
+  rmSync(place.in('socket/address'));
+  symlinkSync(join(place.outside, 'api'), place.in('socket/api'));
+  expect(await use(place.directory)).toBe(UNUSABLE);
+  expect(connections).toBe(0);
+  lock.close();
 });
 
 test('a database that belongs to another user is not opened', async () => {
