@@ -36,8 +36,9 @@ export async function writeBackup(directory: string, room: Room): Promise<string
   requirePlainFolder(directory, backupsFolder(directory));
   const path = join(backupsFolder(directory), timeStamp());
   const partial = `${path}.partial`;
+  await mkdir(backupsFolder(directory), { recursive: true, mode: PRIVATE_MODE });
+  await mkdir(partial, { mode: PRIVATE_MODE }); // its own, or what fails below would delete another's
   try {
-    await mkdir(partial, { recursive: true, mode: PRIVATE_MODE });
     await copyDatabase(source, join(partial, 'pgdata'));
     await writeFile(join(partial, 'backup.json'), JSON.stringify({ createdAt, bytes }));
     await rename(partial, path);
