@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, DialecticError } from '../errors/errors.ts';
-import { readBytesNow } from '../platform/read-file.ts';
+import { readRegularFileSync } from '../platform/read-regular-file.ts';
 import { replaceText } from '../platform/safe-writes.ts';
 
 // A data directory may come from somebody else. What is checked here is what PostgreSQL, and copies of
@@ -98,7 +98,7 @@ export async function removeCopy(directory: string, folder: string): Promise<voi
 /** The text of a small file of a data directory; undefined where there is none that can be read. */
 export function readText(path: string, most = 10_000): string | undefined {
   try {
-    return readBytesNow(path, most).toString('utf8');
+    return readRegularFileSync(path, { atMostBytes: most, noLink: true }).toString('utf8');
   } catch {
     return undefined;
   }

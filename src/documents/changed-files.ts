@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { codeOf } from '../errors/errors.ts';
-import { readBytesOf } from '../platform/read-file.ts';
+import { readRegularFile } from '../platform/read-regular-file.ts';
 import { hasLinkOnTheWay, lookAt, makeFoldersWithin } from '../platform/safe-writes.ts';
 import { hashOf } from './blobs.ts';
 
@@ -13,7 +13,7 @@ const MOST_BYTES = 128_000_000;
 
 /** The hash of what a file holds; none where it cannot be read. */
 export const readHash = (path: string): Promise<string | null> =>
-  readBytesOf(path, MOST_BYTES).then(hashOf, () => null);
+  readRegularFile(path, { atMostBytes: MOST_BYTES, noLink: true }).then(hashOf, () => null);
 
 /** Makes room for a new version of a file that a person has changed. */
 export async function moveChanged(out: string, path: string): Promise<void> {

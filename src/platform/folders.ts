@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
-import { readBytesOf } from './read-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import {
   hasLinkOnTheWay,
   makeFoldersWithin,
@@ -94,7 +94,7 @@ function tooMuch(root: string, limits: FolderLimits): DialecticError {
 }
 
 const readText = async (path: string, { maxFileBytes }: FolderLimits): Promise<string> =>
-  decode(path, await readBytesOf(path, maxFileBytes));
+  decode(path, await readRegularFile(path, { atMostBytes: maxFileBytes, noLink: true }));
 
 function decode(path: string, bytes: Uint8Array): string {
   try {

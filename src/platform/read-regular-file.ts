@@ -3,11 +3,18 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf, DialecticError } from '../errors/errors.ts';
 import { countNoun } from '../text/count-noun.ts';
 
-type Limit = { readonly atMostBytes: number };
+type Limit = {
+  readonly atMostBytes: number;
+  /** Refuses a link: the folder may come from somebody else, and lead out of itself. */
+  readonly noLink?: boolean;
+};
 
 /** Without it, opening a FIFO would wait for a writer that may never come. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const LEAST_CHUNK = 65_536;
+
+const flagsFor = (noLink: boolean): number =>
+  noLink ? FLAGS | (constants.O_NOFOLLOW ?? 0) : FLAGS;
 
 /**
  * The bytes of a regular file, or of the one that a link leads to. A pipe, a device and a socket are
@@ -15,9 +22,12 @@ const LEAST_CHUNK = 65_536;
  * so that it cannot be swapped in between, and it is read to its end whatever size the system claims:
  * files of /proc claim 0, and others grow. Faults of the system are thrown as they are.
  */
-export async function readRegularFile(path: string, { atMostBytes }: Limit): Promise<Buffer> {
-  const file: FileHandle = await open(path, FLAGS).catch((thrown: unknown) => {
-    throw openingFault(path, thrown);
+export async function readRegularFile(
+  path: string,
+  { atMostBytes, noLink = false }: Limit,
+): Promise<Buffer> {
+  const file: FileHandle = await open(path, flagsFor(noLink)).catch((thrown: unknown) => {
+    throw openingFault(path, thrown, noLink);
   });
   try {
     const chunks = takeChunks(path, await file.stat(), atMostBytes);
@@ -33,8 +43,8 @@ export async function readRegularFile(path: string, { atMostBytes }: Limit): Pro
 }
 
 /** The same at once, for what a command needs before it does anything else. */
-export function readRegularFileSync(path: string, { atMostBytes }: Limit): Buffer {
-  const file = openNow(path);
+export function readRegularFileSync(path: string, { atMostBytes, noLink = false }: Limit): Buffer {
+  const file = openNow(path, noLink);
   try {
     const chunks = takeChunks(path, fstatSync(file), atMostBytes);
     let step = chunks.next();
@@ -45,11 +55,11 @@ export function readRegularFileSync(path: string, { atMostBytes }: Limit): Buffe
   }
 }
 
-function openNow(path: string): number {
+function openNow(path: string, noLink: boolean): number {
   try {
-    return openSync(path, FLAGS);
+    return openSync(path, flagsFor(noLink));
   } catch (thrown) {
-    throw openingFault(path, thrown);
+    throw openingFault(path, thrown, noLink);
   }
 }
 
@@ -77,9 +87,16 @@ function* takeChunks(
   }
 }
 
-/** A socket cannot be opened at all; a device without a driver neither. */
-const openingFault = (path: string, thrown: unknown): unknown =>
-  codeOf(thrown) === 'ENXIO' ? notRegular(path) : thrown;
+/**
+ * A socket cannot be opened at all; a device without a driver neither. With O_NOFOLLOW a link fails with
+ * ELOOP, on BSD with EMLINK.
+ */
+function openingFault(path: string, thrown: unknown, noLink: boolean): unknown {
+  const code = codeOf(thrown);
+  if (code === 'ENXIO') return notRegular(path);
+  if (!noLink || (code !== 'ELOOP' && code !== 'EMLINK')) return thrown;
+  return new DialecticError('file_not_text', `${path} is a link, and links are not followed here.`);
+}
 
 const notRegular = (path: string): DialecticError =>
   new DialecticError(

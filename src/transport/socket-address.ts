@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
-import { readBytesNow } from '../platform/read-file.ts';
+import { readRegularFileSync } from '../platform/read-regular-file.ts';
 
 // A data directory may come from somebody else, or stand where others can write. What it says of a
 // socket is used only where nobody else can have made that socket, and of what it names nothing is
@@ -106,7 +106,8 @@ function readAddress(directory: string): string {
  */
 function nameIn(directory: string): string | undefined | null {
   try {
-    return readBytesNow(join(folderOf(directory), NAME_FILE), 4 * LONGEST_PATH).toString('utf8');
+    const file = join(folderOf(directory), NAME_FILE);
+    return readRegularFileSync(file, { atMostBytes: 4 * LONGEST_PATH, noLink: true }).toString();
   } catch (thrown) {
     return thrown instanceof DialecticError ? null : undefined;
   }
