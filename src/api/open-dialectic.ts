@@ -120,7 +120,7 @@ async function openStore(
   const likeness = sources.mergeAt === undefined ? undefined : { mergeAt: sources.mergeAt };
   const database = await openDatabase(
     location,
-    backupEveryMs === undefined ? {} : { backupEveryMs },
+    backupEveryMs === undefined ? { log } : { log, backupEveryMs },
   );
   try {
     const { tenantId } = await ensureLocalTenant(database);

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { examineModels } from '../api/examine-models.ts';
-import { examineStore, restoreBackup } from '../api/examine-store.ts';
+import { examineStore, describePreparation, restoreBackup } from '../api/examine-store.ts';
 import type { Finding } from '../db/doctor.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { readConfigurationFiles } from './configuration.ts';
 import { exitWith } from './exit-with.ts';
 import { describeKey, findKeys, type KnownKey } from './find-keys.ts';
-import { printResult } from './output.ts';
+import { printExactly, printResult } from './output.ts';
 
-type DoctorOptions = { data?: string; restore?: boolean; json?: boolean };
+type DoctorOptions = { data?: string; restore?: boolean; sql?: boolean; json?: boolean };
 
 /** `dialectic doctor`: looks store and models over; with --restore, puts the last backup back. */
 export function doctorCommand(): Command {
@@ -17,8 +17,10 @@ export function doctorCommand(): Command {
     .option('--data <dir>', 'data directory (default: DIALECTIC_DATA or ~/.dialectic)')
     .addHelpText('after', '\nDATABASE_URL overrides DIALECTIC_DATA; --data overrides both.')
     .option('--restore', 'put the newest backup that opens in place of the database')
+    .option('--sql', 'print what an administrator runs once in the database of DATABASE_URL')
     .option('--json', 'print the result as JSON')
     .action(async (options: DoctorOptions) => {
+      if (options.sql === true) return prepare(options);
       await (options.restore ? restore(options) : examine(options));
     });
 }
@@ -56,6 +58,11 @@ const describeFinding = ({ check, ok, message, next }: Finding): string[] => [
   `${ok ? 'ok  ' : 'BAD '} ${check}: ${message}`,
   ...(next === null ? [] : [`       ${next}`]),
 ];
+
+function prepare(options: DoctorOptions): void {
+  const sql = describePreparation({ dataDirectory: options.data });
+  printExactly(options.json === true, { sql }, [sql.trimEnd()]);
+}
 
 async function restore(options: DoctorOptions): Promise<void> {
   const { backup, kept } = await restoreBackup({ dataDirectory: options.data });

@@ -4,6 +4,7 @@ import { elapsedMs } from '../platform/clock.ts';
 import type { Trace } from '../platform/trace.ts';
 import type { Driver, HeldConnection, Purpose } from './driver.ts';
 import { explainStatement } from './explain-statement.ts';
+import { readStoreId, rolesOf, type StoreRoles } from './store-roles.ts';
 import { TenantReads } from './tenant-reads.ts';
 import { AnyTransaction, notSaved, Transaction } from './transaction.ts';
 import { TransactionGroup } from './transaction-group.ts';
@@ -47,6 +48,8 @@ export class Database {
   readonly #clock: (() => Date) | undefined;
   readonly #groups = new Map<string, TransactionGroup>();
   readonly #reads = new Map<string, TenantReads>();
+  /** Read with the first transaction that needs them; a store that is still to be migrated has others. */
+  #roles: StoreRoles | undefined;
 
   constructor(driver: Driver, options: DatabaseOptions = {}) {
     this.driver = driver;
@@ -113,7 +116,8 @@ export class Database {
     let committing = false;
     let tx: Tx | undefined;
     try {
-      tx = open(held.client, this.#begin(scope));
+      const roles = this.#roles ?? (await this.#readRoles(scope, held.client));
+      tx = open(held.client, this.#begin(scope, roles));
       const result = await work(tx);
       await tx.begin();
       const failure = tx.end();
@@ -140,7 +144,8 @@ export class Database {
     const held = await this.#acquire(purposeOf(scope));
     let broken = false;
     try {
-      const text = `${this.#begin(scope)} ${statements}; commit`;
+      const roles = this.#roles ?? (await this.#readRoles(scope, held.client));
+      const text = `${this.#begin(scope, roles)} ${statements}; commit`;
       const results = (await held.client.query(text)) as unknown as QueryResult<Row>[];
       return results.findLast((result) => result.command === 'SELECT')?.rows ?? [];
     } catch (error) {
@@ -180,21 +185,28 @@ export class Database {
     return committing ? withDetails(explained, { outcome: 'unknown' }) : explained;
   }
 
+  async #readRoles({ as }: Scope, client: ClientBase): Promise<StoreRoles> {
+    if (as === 'owner') return rolesOf();
+    const id = await readStoreId(client);
+    if (id !== undefined) this.#roles = rolesOf(id);
+    return rolesOf(id);
+  }
+
   /** One round trip: SET LOCAL ends with the transaction, so a connection carries nothing on. */
-  #begin(scope: Scope): string {
+  #begin(scope: Scope, roles: StoreRoles): string {
     const clock = this.#clock ? `set local dialectic.now = '${this.#clock().toISOString()}';` : '';
     switch (scope.as) {
       case 'owner':
         return `begin; ${clock}`;
       case 'worker':
-        return `begin; set local role dialectic_worker; ${clock}`;
+        return `begin; set local role ${roles.worker}; ${clock}`;
       case 'auth':
-        return `begin; set local role dialectic_auth; ${clock}`;
+        return `begin; set local role ${roles.auth}; ${clock}`;
       case 'tenant':
         if (!UUID.test(scope.tenantId)) {
           throw new DialecticError('usage_invalid', 'A tenant id must be a lower-case UUID.');
         }
-        return `begin; set local role dialectic_app; ${scope.keepsPlans ? KEEP_PLANS : ''}
+        return `begin; set local role ${roles.app}; ${scope.keepsPlans ? KEEP_PLANS : ''}
           set local dialectic.tenant = '${scope.tenantId}'; ${clock}`;
     }
   }

@@ -9,6 +9,7 @@ import { hasNewerFunctions, readSchemaVersion } from './migrate.ts';
 import { openDatabase, type StoreLocation } from './open.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
+import { findOpenRights, listStoreRoles } from './server-rights.ts';
 import { listTables, readTable } from './tables.ts';
 
 /** What one check found. */
@@ -115,8 +116,9 @@ async function examineContents(database: Database, examineMore: Examine): Promis
     tx.queryOne<{ version: string }>("select current_setting('server_version') as version"),
   );
   const engine = good('database', `PostgreSQL ${engineVersion.version}`);
+  const rights = await examineRights(database);
   const version = await readSchemaVersion(database);
-  if (version === undefined) return [engine, await examineFresh(database)];
+  if (version === undefined) return [engine, ...rights, await examineFresh(database)];
   const newest = readSchemaFiles().migrations.at(-1)?.version ?? 0;
   const others = (await hasNewerFunctions(database)) ? ', with functions of a newer build' : '';
   const message = `version ${version} of ${newest}${others}`;
@@ -126,7 +128,18 @@ async function examineContents(database: Database, examineMore: Examine): Promis
     version > newest
       ? bad('schema', message, update)
       : good('schema', message, others ? update : migrate);
-  return [engine, schema, ...(await examineTables(database)), ...(await examineMore(database))];
+  const tables = await examineTables(database);
+  return [engine, ...rights, schema, ...tables, ...(await examineMore(database))];
+}
+
+/** Who else on a server could reach the store; nothing for an embedded one. */
+async function examineRights(database: Database): Promise<Finding[]> {
+  const roles = await listStoreRoles(database);
+  const open = await findOpenRights(database);
+  return [
+    ...(roles.length > 0 ? [good('roles', roles.join(', '))] : []),
+    ...open.map(({ message, next, isHole }) => (isHole ? bad : good)('rights', message, next)),
+  ];
 }
 
 /** A database without our schema is new, unless somebody else's tables are in it. */

@@ -9,6 +9,7 @@ import {
   type SchemaFiles,
   type SqlFile,
 } from './schema-files.ts';
+import { IDENTITY_TABLE, NAMED_SINCE, withRoleNames } from './store-roles.ts';
 import type { AnyTransaction } from './transaction.ts';
 
 /** Advisory locks are of one database: two processes never migrate the same one at once. */
@@ -32,9 +33,16 @@ export async function migrate(database: Database, files = readSchemaFiles()): Pr
     const applied = await readApplied(tx);
     checkApplied(applied, files.migrations);
     if (isCurrent(applied, files)) return [];
+    const storeId = await identify(tx);
     const missing = files.migrations.filter(({ version }) => !applied.has(version));
-    for (const migration of missing) await applyMigration(tx, migration);
-    await applyFunctions(tx, files);
+    for (const migration of missing) {
+      // A store that began with plain names keeps them until the migration that renames them.
+      const isPlain = applied.size > 0 && migration.version < NAMED_SINCE;
+      const { sql } = migration;
+      await run(tx, { ...migration, sql: isPlain ? sql : withRoleNames(sql, storeId) });
+      await record(tx, migration.version, migration.name, digestOf(sql));
+    }
+    await applyFunctions(tx, files, storeId);
     return [...missing, ...files.functions].map(({ name }) => name);
   });
   return migrating.catch((error: unknown) => {
@@ -51,8 +59,8 @@ function explainMissingRights(error: unknown): DialecticError | undefined {
   return new DialecticError(
     'database_refused',
     `The account of DATABASE_URL may not set up the schema: ${messageOf(cause)}. It needs CREATE on ` +
-      'the schema public, and CREATEROLE or the granted roles dialectic_app, dialectic_worker ' +
-      'and dialectic_auth.',
+      'the schema public, and CREATEROLE or roles that an administrator makes with what ' +
+      '`dialectic doctor --sql` prints.',
     { cause: error },
   );
 }
@@ -92,6 +100,14 @@ async function createRecord(tx: AnyTransaction): Promise<void> {
   await tx.query(
     'alter table schema_migrations add column if not exists edition int not null default 0',
   );
+}
+
+/** The id that the names of the store's roles carry; an administrator may have chosen it before. */
+async function identify(tx: AnyTransaction): Promise<string> {
+  await tx.query(`create table if not exists ${IDENTITY_TABLE}`);
+  await tx.query('insert into store_identity default values on conflict do nothing');
+  const { id } = await tx.queryOne<{ id: string }>('select id from store_identity');
+  return id;
 }
 
 async function readApplied(tx: AnyTransaction): Promise<Applied> {
@@ -141,18 +157,14 @@ function checkApplied(applied: Applied, migrations: readonly Migration[]): void 
   }
 }
 
-async function applyMigration(tx: AnyTransaction, migration: Migration): Promise<void> {
-  await run(tx, migration);
-  await record(tx, migration.version, migration.name, digestOf(migration.sql));
-}
-
 async function applyFunctions(
   tx: AnyTransaction,
   { functions, edition }: SchemaFiles,
+  storeId: string,
 ): Promise<void> {
   // A function may call one of a later file; PostgreSQL would otherwise look for it at once.
   await tx.query('set local check_function_bodies = off');
-  for (const file of functions) await run(tx, file);
+  for (const { name, sql } of functions) await run(tx, { name, sql: withRoleNames(sql, storeId) });
   await record(tx, FUNCTIONS, 'functions', digestFunctions(functions), edition);
 }
 

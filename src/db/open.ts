@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { Log } from '../platform/log.ts';
 import { hasDatabase } from './data-directory.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
@@ -8,6 +9,7 @@ import { findImage } from './make-image.ts';
 import { migrate } from './migrate.ts';
 import { compilePglite } from './pglite-module.ts';
 import { ServerDriver, type ServerOptions } from './server-driver.ts';
+import { findOpenRights } from './server-rights.ts';
 
 /** Where a store lives: a PostgreSQL server, or a data directory on this machine. */
 export type StoreLocation = { readonly databaseUrl: string } | { readonly dataDirectory: string };
@@ -17,6 +19,8 @@ export type OpenOptions = DatabaseOptions &
   ServerOptions & {
     /** false leaves the schema as it is, for read-only commands. */
     readonly migrate?: boolean;
+    /** Hears what a server leaves open to others, when the schema was set up or brought up to date. */
+    readonly log?: Log;
   };
 
 /** Reads the location from the command line and the environment, the former first. */
@@ -48,7 +52,8 @@ export async function openDatabase(
   const database = new Database(driver, options);
   if (options.migrate === false) return database;
   try {
-    await migrate(database);
+    const applied = await migrate(database);
+    if (applied.length > 0) await tellOpenRights(database, options.log);
     if (isNew) await giveEpoch(database);
   } catch (error) {
     await database.close();
@@ -56,4 +61,9 @@ export async function openDatabase(
   }
   driver.ready();
   return database;
+}
+
+/** Once, since `dialectic doctor` says it at any time. */
+async function tellOpenRights(database: Database, log: Log = () => {}): Promise<void> {
+  for (const { message, next } of await findOpenRights(database)) log(`${message} ${next}`);
 }

@@ -28,18 +28,7 @@ export async function grantFunds(tx: Transaction, grant: Grant): Promise<number>
       JSON.stringify(grant.note ? { note: grant.note } : {}),
     ],
   );
-  await checkWallet(tx, grant);
   return id;
-}
-
-/** After the grant, under the lock that it took on the wallet: throwing rolls it back. */
-async function checkWallet(tx: Transaction, { projectId, currency }: Grant) {
-  const wallet = await tx.queryOne<{ balance: number }>(
-    `select balance::float8 as balance from accounts
-     where kind = $1 and owner = $2 and currency = $3`,
-    [projectId ? 'project' : 'user', projectId ?? '', currency],
-  );
-  checkAmount(Math.max(0, wallet.balance), currency, 'The wallet with this grant');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/db/database.ts';
+import { roleSuffix } from '../store-roles.ts';
 
 /** One line for each thing that the migrations make; what belongs to an extension is left out. */
 const QUERIES: readonly [title: string, sql: string][] = [
@@ -55,6 +56,17 @@ const QUERIES: readonly [title: string, sql: string][] = [
      order by c.relname, t.tgname`,
   ],
   [
+    'who may call functions, beside their owner',
+    `select format('%s %s', p.oid::regprocedure, string_agg(
+       case g.grantee when 0 then 'public' else g.grantee::regrole::text end, ', '
+       order by g.grantee::regrole::text))
+     from pg_proc p left join lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) g
+       on g.grantee <> p.proowner
+     where p.pronamespace = 'public'::regnamespace
+       and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+     group by p.oid order by p.oid::regprocedure::text`,
+  ],
+  [
     'functions',
     `select pg_get_functiondef(p.oid) from pg_proc p
      where pronamespace = 'public'::regnamespace and prokind in ('f', 'p')
@@ -63,9 +75,10 @@ const QUERIES: readonly [title: string, sql: string][] = [
   ],
 ];
 
-/** The schema as text, the same on both databases. */
-export function dumpSchema(database: Database): Promise<string> {
-  return database.transaction({ as: 'owner' }, async (tx) => {
+/** The schema as text, the same on both databases and with the names that roles have in the files. */
+export async function dumpSchema(database: Database): Promise<string> {
+  const suffix = await roleSuffix(database);
+  const dump = await database.transaction({ as: 'owner' }, async (tx) => {
     const parts: string[] = [];
     for (const [title, sql] of QUERIES) {
       const rows = await tx.query<Record<string, string>>(sql);
@@ -73,4 +86,5 @@ export function dumpSchema(database: Database): Promise<string> {
     }
     return parts.join('\n');
   });
+  return suffix === '' ? dump : dump.replaceAll(suffix, '');
 }

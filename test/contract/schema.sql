@@ -327,6 +327,8 @@ stage_runs.created_at timestamp with time zone not null default app_now()
 stage_runs.finished_at timestamp with time zone
 store_epoch.only_row boolean not null default true
 store_epoch.epoch text not null default "left"((gen_random_uuid())::text, 8)
+store_identity.only_row boolean not null default true
+store_identity.id text not null default "left"(replace((gen_random_uuid())::text, '-'::text, ''::text), 12)
 tenants.tenant_id uuid not null
 tenants.name text not null
 tenants.created_at timestamp with time zone not null default app_now()
@@ -515,6 +517,9 @@ stage_runs stage_runs_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_
 stage_runs stage_runs_tenant_id_session_id_iteration_stage_key_key UNIQUE (tenant_id, session_id, iteration, stage_key)
 store_epoch store_epoch_only_row_check CHECK (only_row)
 store_epoch store_epoch_pkey PRIMARY KEY (only_row)
+store_identity store_identity_id_check CHECK ((id ~ '^[0-9a-f]{12}$'::text))
+store_identity store_identity_only_row_check CHECK (only_row)
+store_identity store_identity_pkey PRIMARY KEY (only_row)
 tenants tenants_name_check CHECK ((name <> ''::text))
 tenants tenants_pkey PRIMARY KEY (tenant_id)
 users users_email_check CHECK ((email <> ''::text))
@@ -613,6 +618,7 @@ CREATE UNIQUE INDEX sources_tenant_id_project_id_key_key ON public.sources USING
 CREATE UNIQUE INDEX stage_runs_pkey ON public.stage_runs USING btree (tenant_id, id)
 CREATE UNIQUE INDEX stage_runs_tenant_id_session_id_iteration_stage_key_key ON public.stage_runs USING btree (tenant_id, session_id, iteration, stage_key)
 CREATE UNIQUE INDEX store_epoch_pkey ON public.store_epoch USING btree (only_row)
+CREATE UNIQUE INDEX store_identity_pkey ON public.store_identity USING btree (only_row)
 CREATE UNIQUE INDEX tenants_pkey ON public.tenants USING btree (tenant_id)
 CREATE UNIQUE INDEX users_pkey ON public.users USING btree (tenant_id, id)
 CREATE UNIQUE INDEX users_tenant_id_email_key ON public.users USING btree (tenant_id, email)
@@ -655,13 +661,14 @@ source_uses enabled=t forced=t
 sources enabled=t forced=t
 stage_runs enabled=t forced=t
 store_epoch enabled=f forced=f
+store_identity enabled=f forced=f
 tenants enabled=t forced=t
 users enabled=t forced=t
 
 -- policies
 accounts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 accounts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-api_tokens dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
+api_tokens auth_all ALL to {dialectic_auth} using (true) check (true)
 api_tokens tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 archived_bytes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 archived_bytes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -673,39 +680,39 @@ call_parts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELE
 call_parts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 call_pieces tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-concurrency_limits dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 concurrency_limits tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+concurrency_limits worker_all ALL to {dialectic_worker} using (true) check (true)
 contributions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 contributions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 documents ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 documents tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 entries ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 entries tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-events dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 events ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 events tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+events worker_all ALL to {dialectic_worker} using (true) check (true)
 feedback ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 feedback tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 holds ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 holds tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-jobs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 jobs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 jobs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-lane_steps dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+jobs worker_all ALL to {dialectic_worker} using (true) check (true)
 lane_steps ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lane_steps tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-lanes dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
+lane_steps worker_all ALL to {dialectic_worker} using (true) check (true)
 lanes ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 lanes tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+lanes worker_all ALL to {dialectic_worker} using (true) check (true)
 memory_chunks tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 memory_items tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 memory_shortened tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 memory_vectors tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 model_calls tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-notices dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 notices ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 notices tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+notices worker_all ALL to {dialectic_worker} using (true) check (true)
 performance tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 postings tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
@@ -717,21 +724,21 @@ recipe_versions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = (
 recipe_versions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 resources ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 resources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-sessions dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 sessions ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sessions tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
+sessions worker_all ALL to {dialectic_worker} using (true) check (true)
 source_copies ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_copies tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_excerpts ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_excerpts tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 source_uses tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 sources tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-stage_runs dialectic_worker_all ALL to {dialectic_worker} using (true) check (true)
 stage_runs ledger_of_tenant ALL to {dialectic_ledger} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 stage_runs tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-tenants dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
+stage_runs worker_all ALL to {dialectic_worker} using (true) check (true)
+tenants auth_all ALL to {dialectic_auth} using (true) check (true)
 tenants tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
-users dialectic_auth_all ALL to {dialectic_auth} using (true) check (true)
+users auth_all ALL to {dialectic_auth} using (true) check (true)
 users tenant_only ALL to {dialectic_app} using ((tenant_id = ( SELECT current_tenant() AS current_tenant))) check ((tenant_id = ( SELECT current_tenant() AS current_tenant)))
 
 -- grants
@@ -848,6 +855,115 @@ CREATE TRIGGER sessions_of_jobs AFTER DELETE ON public.sessions REFERENCING OLD 
 CREATE TRIGGER sessions_pause_notices AFTER UPDATE OF gates ON public.sessions FOR EACH ROW WHEN ((old.gates <> new.gates)) EXECUTE FUNCTION add_pause_notice()
 CREATE TRIGGER stage_runs_change_events AFTER UPDATE OF state ON public.stage_runs FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION tell_stage()
 CREATE TRIGGER stage_runs_creation_events AFTER INSERT ON public.stage_runs FOR EACH ROW EXECUTE FUNCTION tell_stage()
+
+-- who may call functions, beside their owner
+add_failure_notice()
+add_pause_notice()
+add_to_budgets(uuid,uuid,bigint,bigint,bigint,bigint) dialectic_ledger
+app_now() dialectic_app, dialectic_auth, dialectic_ledger, dialectic_worker
+begin_with_last(uuid,uuid,jsonb) dialectic_app
+book(uuid,bigint[],uuid[],bigint[]) dialectic_ledger
+budgets_of(uuid,uuid) dialectic_ledger
+cancel_children(job_end[]) dialectic_app, dialectic_worker
+cancel_jobs(uuid,uuid) dialectic_app
+charge(uuid,holds[],bigint[],bigint[],bigint[]) dialectic_ledger
+check_amounts(text,bigint[]) dialectic_ledger
+children_by_step(uuid,uuid) dialectic_app, dialectic_worker
+claim_jobs(uuid,integer,interval,uuid,uuid) dialectic_worker
+claim_limited(uuid,uuid,uuid,integer,interval) dialectic_app, dialectic_worker
+claim_next(uuid[],integer[],uuid[],interval[]) dialectic_app
+close_hold(uuid,uuid,text,text) dialectic_app
+complete_held_jobs(uuid[],uuid[]) dialectic_app
+complete_jobs(uuid[],uuid[],uuid[]) dialectic_worker
+current_tenant() dialectic_app, dialectic_ledger, dialectic_worker
+delete_unused_bytes(uuid,text[]) dialectic_ledger
+delete_unused_recipes(uuid,text[]) dialectic_ledger
+delete_unused_texts(uuid,text[]) dialectic_ledger
+describe_jobs(uuid,uuid) dialectic_app, dialectic_ledger, dialectic_worker
+erase_project(uuid,uuid) dialectic_app
+event_horizon() dialectic_app
+extend_leases(uuid,uuid[],interval) dialectic_worker
+fail_parents(job_end[]) dialectic_app, dialectic_worker
+fail_session()
+find_due(uuid[],uuid[],integer,integer,tid[]) dialectic_app, dialectic_worker
+find_due_by_key(uuid,uuid,integer) dialectic_app, dialectic_worker
+follow_entries()
+grant_funds(uuid,text,uuid,text,bigint,jsonb) dialectic_app
+handle_job_completion()
+handle_job_insertion()
+hold_funds(uuid,uuid,text,uuid,text,bigint,bigint,bigint,bigint,boolean,jsonb) dialectic_app
+hold_leases(uuid[],uuid[]) dialectic_app
+hold_unlimited(uuid,uuid[],text[],uuid,text[],bigint[],bigint[],bigint[],bigint[],jsonb[]) dialectic_app
+insert_jobs(jsonb) dialectic_app
+is_any_moving(uuid,text,uuid,uuid) dialectic_ledger
+is_open(text) dialectic_app, dialectic_worker
+is_over(text) dialectic_app, dialectic_ledger, dialectic_worker
+is_within(uuid,uuid,text,uuid) dialectic_ledger
+isolate_table(text,text)
+job_event_entry(uuid,uuid,text,text,jsonb,integer,timestamp with time zone) dialectic_app, dialectic_worker
+job_event_kind(text,text,boolean) dialectic_app, dialectic_worker
+keep_texts() dialectic_app
+ledger_owner()
+lock_budgets(uuid,uuid) dialectic_ledger
+lock_for_erasing(uuid,uuid) dialectic_ledger
+lock_hold(uuid,uuid,text) dialectic_app
+lock_payers(uuid,uuid) dialectic_ledger
+lock_payers_of(uuid,uuid[],text[]) dialectic_ledger
+lock_wallets(uuid) dialectic_app
+match_chunks(uuid,text[],uuid,text,text[],real[],integer,integer) dialectic_app
+match_vectors(uuid,text[],uuid,text,real[],integer) dialectic_app
+match_words(uuid,text[],uuid,text[],integer) dialectic_app
+may_follow(text,text) dialectic_app, dialectic_worker
+move_funds(uuid,text,text,text,uuid,text,bigint,jsonb) dialectic_ledger
+note_requests(uuid[],uuid[],jsonb[]) dialectic_app
+notify_events()
+open_account(uuid,text,text,text,boolean) dialectic_ledger
+open_table(text,text,text)
+open_to_ledger(text,text)
+post_call(uuid,uuid,text,bigint,bigint,boolean,jsonb) dialectic_app, dialectic_ledger
+post_calls(uuid,uuid[],text[],bigint[],bigint[],boolean[],jsonb[]) dialectic_app
+posted_before(uuid,uuid,text,text) dialectic_ledger
+posting_content(bigint,bigint,boolean) dialectic_ledger
+refund_call(uuid,text,bigint,bigint,bigint,jsonb) dialectic_app
+refuse_cancelled()
+refuse_change()
+refuse_deletion_of_busy_sessions()
+refuse_lease(uuid) dialectic_app
+refuse_ledger_change()
+refuse_transition(text,text) dialectic_app, dialectic_worker
+release_holds(uuid,holds[],bigint[],bigint[]) dialectic_ledger
+remove_limit(uuid,text,text,text) dialectic_app
+replayed_posting(uuid,text,text) dialectic_ledger
+request_parts(uuid) dialectic_app
+requeue_abandoned(uuid,boolean,integer) dialectic_worker
+require_funds(uuid[],text[],uuid[],text[],bigint[],bigint[],bigint[],bigint[],boolean[],jsonb[]) dialectic_app
+require_leases(uuid[],uuid[]) dialectic_app
+require_tenant(uuid) dialectic_ledger
+set_budget(uuid,text,uuid,text,bigint) dialectic_app
+set_spending_share(uuid,double precision) dialectic_app
+settle_lanes(job_end[],uuid[],uuid[],boolean,boolean) dialectic_app, dialectic_worker
+settle_left_holds(uuid) dialectic_app
+settle_stages(uuid[],uuid[]) dialectic_app, dialectic_worker
+short_error(jsonb) dialectic_app, dialectic_ledger, dialectic_worker
+suspend_held_jobs(uuid[],uuid[],boolean) dialectic_app
+take_over(uuid[],integer) dialectic_worker
+tell_call_ends()
+tell_contributions()
+tell_documents()
+tell_job_changes()
+tell_new_jobs()
+tell_session(uuid,uuid,text,jsonb) dialectic_app, dialectic_ledger, dialectic_worker
+tell_session_change()
+tell_stage()
+tell_step()
+tell_text()
+texts_of(uuid,uuid,uuid[]) dialectic_ledger
+waits_for_itself(job_wait[]) dialectic_app, dialectic_worker
+wake_parents(uuid[],uuid[]) dialectic_app, dialectic_worker
+wake_waiters(job_end[]) dialectic_app, dialectic_worker
+wake_with_losses(uuid,uuid) dialectic_app, dialectic_worker
+was_sent(jsonb) dialectic_app, dialectic_ledger
+weigh_call(uuid,uuid,accounts,accounts,bigint,bigint,boolean) dialectic_ledger
 
 -- functions
 CREATE OR REPLACE FUNCTION public.add_failure_notice()
@@ -1080,6 +1196,21 @@ begin
   perform book(of_tenant, posting_ids, account_ids, amounts);
 end
 $function$
+CREATE OR REPLACE FUNCTION public.check_amounts(what text, VARIADIC amounts bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  if 1000000000000000 < any (amounts) then
+    raise exception '% is more than 1000000000000000.', what
+      using errcode = 'DX000', hint = 'amount_too_large';
+  elsif 0 > any (amounts) then
+    raise exception '% is less than nothing, which is no amount.', what
+      using errcode = 'DX000', hint = 'internal_error';
+  end if;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.children_by_step(of_tenant uuid, of_parent uuid)
  RETURNS TABLE(step_key text, open integer, succeeded integer, needed integer, lost boolean)
  LANGUAGE sql
@@ -1269,8 +1400,14 @@ CREATE OR REPLACE FUNCTION public.close_hold(of_tenant uuid, of_call uuid, of_pu
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+  hold holds;
 begin
+  perform require_tenant(of_tenant);
+  if to_status not in ('void', 'expired') then
+    raise exception 'a hold that is closed is void or expired, not %', to_status
+      using errcode = 'DX000', hint = 'internal_error';
+  end if;
+  hold := lock_hold(of_tenant, of_call, of_purpose);
   if hold.status = 'held' then
     update holds h set status = to_status, settled_at = app_now()
     where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
@@ -1387,15 +1524,20 @@ CREATE OR REPLACE FUNCTION public.erase_project(of_tenant uuid, of_project uuid,
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  ids uuid[] := lock_for_erasing(of_tenant, of_project);
-  texts text[] := texts_of(of_tenant, of_project, ids);
-  recipes text[] := array(select s.recipe_hash from sessions s
-    where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
-  copies text[] := array(select c.bytes_hash from source_copies c
-    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
-  topics text[] := array(select 'session/' || id from unnest(ids) as id)
-    || array['project/' || of_project];
+  ids uuid[];
+  texts text[];
+  recipes text[];
+  copies text[];
+  topics text[];
 begin
+  perform require_tenant(of_tenant);
+  ids := lock_for_erasing(of_tenant, of_project);
+  texts := texts_of(of_tenant, of_project, ids);
+  recipes := array(select s.recipe_hash from sessions s
+    where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
+  copies := array(select c.bytes_hash from source_copies c
+    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
+  topics := array(select 'session/' || id from unnest(ids) as id) || array['project/' || of_project];
   erased_sessions := cardinality(ids);
   select count(*) into erased_documents from documents d
   where d.tenant_id = of_tenant and d.session_id = any (ids) and d.kind = 'document';
@@ -1437,6 +1579,7 @@ CREATE OR REPLACE FUNCTION public.event_horizon()
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+  select require_tenant(current_tenant());
   select coalesce(min(running), pg_snapshot_xmax(pg_current_snapshot()))
   from pg_snapshot_xip(pg_current_snapshot()) running
   where not exists (
@@ -1574,12 +1717,16 @@ CREATE OR REPLACE FUNCTION public.grant_funds(of_tenant uuid, of_key text, of_pr
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  of_content text := concat_ws('/', 'grant', of_project, of_currency, amount);
-  wallet uuid := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
-    coalesce(of_project::text, ''), of_currency, of_project is null);
+  of_content text;
+  wallet uuid;
   known bigint;
   missing bigint;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('The grant', amount);
+  of_content := concat_ws('/', 'grant', of_project, of_currency, amount);
+  wallet := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
+    coalesce(of_project::text, ''), of_currency, of_project is null);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.id = wallet for update;
   known := replayed_posting(of_tenant, of_key, of_content);
   if known is not null then
@@ -1594,6 +1741,8 @@ begin
   known := move_funds(of_tenant, of_key, 'grant', of_content, wallet, of_currency, amount, about);
   update accounts a set unlimited = false
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
+  perform check_amounts('The wallet with this grant', greatest(0, a.balance)) from accounts a
+  where a.tenant_id = of_tenant and a.id = wallet;
   return known;
 end
 $function$
@@ -1801,6 +1950,8 @@ declare
   payers record;
   has_budgets boolean;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A hold', worst_usd, worst_tokens, in_usd, in_tokens);
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
   payers := lock_payers(of_tenant, home.project_id);
@@ -1882,6 +2033,8 @@ AS $function$
 declare
   payers record;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A hold', variadic worst_usd || worst_tokens || in_usd || in_tokens);
   payers := lock_payers(of_tenant, (select s.project_id from sessions s
     where s.tenant_id = of_tenant and s.id = of_session));
   if not (payers.usd).unlimited or not (payers.tok).unlimited
@@ -2064,6 +2217,7 @@ AS $function$
 declare
   hold holds;
 begin
+  perform require_tenant(of_tenant);
   perform lock_payers_of(of_tenant, array[of_call], array[of_purpose]);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
@@ -2121,6 +2275,7 @@ CREATE OR REPLACE FUNCTION public.lock_wallets(of_tenant uuid)
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+  select require_tenant(of_tenant);
   select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
   order by a.currency = 'token', a.kind, a.owner for update
 $function$
@@ -2265,7 +2420,7 @@ AS $procedure$
 begin
   execute format(
     'create policy %I on %I for all to %I using (true) with check (true)',
-    to_role || '_all', table_name, to_role
+    substring(to_role from 'worker|auth') || '_all', table_name, to_role
   );
   execute format('grant %s on %I to %I', privileges, table_name, to_role);
 end
@@ -2306,8 +2461,11 @@ declare
   due_usd bigint[];
   due_tokens bigint[];
   made bigint[];
-  posted bigint[] := array_fill(null::bigint, array[cardinality(calls)]);
+  posted bigint[];
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A cost', variadic costs_usd || costs_tokens);
+  posted := array_fill(null::bigint, array[cardinality(calls)]);
   perform lock_payers_of(of_tenant, calls, purposes);
   with asked as (
     select distinct on (a.call_id, a.purpose) a.* from unnest(calls, purposes) with ordinality
@@ -2368,11 +2526,14 @@ CREATE OR REPLACE FUNCTION public.refund_call(of_tenant uuid, of_key text, of_po
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  of_content text := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
+  of_content text;
   made bigint;
   charged record;
   side record;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A refund', back_usd, back_tokens);
+  of_content := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
     and a.id in (select e.account_id from entries e
       where e.tenant_id = of_tenant and e.posting_id = of_posting)
@@ -2517,6 +2678,7 @@ CREATE OR REPLACE FUNCTION public.remove_limit(of_tenant uuid, of_kind text, of_
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform require_tenant(of_tenant);
   perform open_account(of_tenant, of_kind, of_owner, of_currency, true);
   update accounts a set unlimited = true where a.tenant_id = of_tenant and a.kind = of_kind
     and a.owner = of_owner and a.currency = of_currency;
@@ -2627,6 +2789,18 @@ begin
   end if;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.require_tenant(of_tenant uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if current_setting('role') <> 'dialectic_app' or of_tenant is distinct from current_tenant() then
+    raise exception 'Only a transaction of the tenant itself may do this.'
+      using errcode = 'DX000', hint = 'access_denied';
+  end if;
+end
+$function$
 CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_owner uuid, of_currency text, of_amount bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -2634,6 +2808,8 @@ CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_o
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('The budget', of_amount);
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
   perform lock_wallets(of_tenant);
@@ -2661,6 +2837,7 @@ CREATE OR REPLACE FUNCTION public.set_spending_share(of_tenant uuid, share doubl
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform require_tenant(of_tenant);
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
   update accounts a set spending_share = share
@@ -2728,8 +2905,10 @@ declare
   h record;
   tokens_out bigint;
   cost bigint;
-  settled int := 0;
+  settled int;
 begin
+  perform require_tenant(of_tenant);
+  settled := 0;
   select array_agg(w.id) into wallets from (
     select a.id from accounts a where a.tenant_id = of_tenant and exists (
       select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id

@@ -1,9 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { withRoleNames } from '../../src/db/store-roles.ts';
+import { roleSuffix } from '../store-roles.ts';
 import { describeOnBoth, openTestStore } from '../stores.ts';
 
 /** Tables of the program itself, which hold nothing of a tenant. */
-const NOT_A_TENANTS = ['schema_migrations', 'store_epoch'];
+const NOT_A_TENANTS = ['schema_migrations', 'store_epoch', 'store_identity'];
 
 /** What is wrong with the isolation of any table, view, key or role; empty when nothing is. */
 const RULES: readonly [rule: string, sql: string][] = [
@@ -70,6 +72,33 @@ const RULES: readonly [rule: string, sql: string][] = [
          and 'search_path=public, pg_temp' = any (proconfig))`,
   ],
   [
+    // A value in DECLARE is computed before the first statement, so that none may be.
+    'every function that runs with the rights of its owner first asks who calls, for which tenant',
+    `select proname as offender from pg_proc
+     where pronamespace = 'public'::regnamespace and prosecdef and proname <> all ($1)
+       and not (prosrc ~* '^\\s*(declare[^=]*)?(begin\\s+perform|select) require_tenant\\(of_tenant\\);'
+         or proname = 'event_horizon' and prosrc ~ '^\\s*select require_tenant\\(current_tenant\\(\\)\\);')`,
+  ],
+  [
+    'no function and no procedure can be called by everybody',
+    `select p.oid::regprocedure::text as offender from pg_proc p
+     where pronamespace = 'public'::regnamespace and proname <> all ($1)
+       and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+       and exists (select from aclexplode(coalesce(proacl, acldefault('f', proowner))) g
+         where g.grantee = 0)`,
+  ],
+  [
+    'no table, column, sequence or schema gives everybody a right, but for looking into the schema',
+    `select relname as offender from pg_class c
+     where relnamespace = 'public'::regnamespace and relname <> all ($1)
+       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+       and (exists (select from aclexplode(relacl) g where g.grantee = 0)
+         or exists (select from pg_attribute a cross join aclexplode(a.attacl) g
+           where a.attrelid = c.oid and g.grantee = 0))
+     union all select nspname from pg_namespace n cross join aclexplode(nspacl) g
+     where nspname = 'public' and g.grantee = 0 and g.privilege_type <> 'USAGE'`,
+  ],
+  [
     'no role of the program can log in, is a superuser or bypasses policies',
     `select rolname as offender from pg_roles where rolname like 'dialectic\\_%'
        and rolname <> all ($1) and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole)`,
@@ -78,15 +107,19 @@ const RULES: readonly [rule: string, sql: string][] = [
 
 describeOnBoth('the catalog', (kind) => {
   let database: Database;
+  let storeId: string;
   beforeAll(async () => {
     database = await openTestStore(kind);
+    storeId = (await roleSuffix(database)).slice(1);
   });
   const offenders = async (sql: string, before = ''): Promise<string[]> => {
     let found: string[] = [];
     const onlyLooked = new Error('whatever `before` made was only for this look');
     const looking = database.transaction({ as: 'owner' }, async (tx) => {
-      if (before) await tx.query(before);
-      const rows = await tx.query<{ offender: string }>(sql, [NOT_A_TENANTS]);
+      if (before) await tx.query(withRoleNames(before, storeId));
+      const rows = await tx.query<{ offender: string }>(withRoleNames(sql, storeId), [
+        NOT_A_TENANTS,
+      ]);
       found = rows.map((row) => row.offender);
       throw onlyLooked;
     });
@@ -112,7 +145,18 @@ describeOnBoth('the catalog', (kind) => {
         with check (tenant_id = (select current_tenant()) or user_id is null);
       create role dialectic_boss bypassrls;
       create view peep as select * from users;
-      create function climb() returns int language sql security definer return 1`;
+      create function climb() returns int language sql security definer return 1;
+      create function creep(of_tenant uuid) returns int language plpgsql
+        security definer set search_path = public, pg_temp as $$
+      declare
+        erased int := (select erased_sessions from erase_project(of_tenant, of_tenant));
+      begin
+        perform require_tenant(of_tenant);
+        return erased;
+      end $$;
+      revoke execute on function creep from public;
+      grant select on sly to public; grant insert (id) on sloppy to public;
+      grant create on schema public to public`;
     const found = await Promise.all(RULES.map(([, sql]) => offenders(sql, careless)));
     expect(found.map((names) => names.toSorted())).toEqual([
       ['careless', 'sloppy'],
@@ -122,7 +166,10 @@ describeOnBoth('the catalog', (kind) => {
       ['sly.sly_user_id_fkey'],
       ['careless_pkey', 'sloppy_id_key'],
       ['peep'],
-      ['climb'],
+      ['climb', 'creep'],
+      ['climb', 'creep'],
+      ['climb()'],
+      ['public', 'sloppy', 'sly'],
       ['dialectic_boss'],
     ]);
   });

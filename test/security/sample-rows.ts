@@ -59,7 +59,7 @@ export async function tenantTables(tx: AnyTransaction): Promise<string[]> {
        select k.confrelid::regclass::text from pg_constraint k
        where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as needs
      from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-       and relname not in ('schema_migrations', 'store_epoch') and not relispartition
+       and relname not in ('schema_migrations', 'store_epoch', 'store_identity') and not relispartition
      order by relname`,
   );
   const ordered: string[] = [];

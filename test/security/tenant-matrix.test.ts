@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database, Scope } from '../../src/db/database.ts';
 import { authenticate, issueToken } from '../../src/db/tenants.ts';
 import type { AnyTransaction } from '../../src/db/transaction.ts';
+import { storeRoles } from '../store-roles.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { alternateTenants } from './alternate-tenants.ts';
 import { insertRow, insertSampleRows, sampleRow, tenantTables } from './sample-rows.ts';
@@ -25,8 +26,8 @@ async function outcome(
 const HARMLESS: readonly Outcome[] = [0, 'access_denied'];
 
 /** All that the roles which see more than one tenant may do; a new table is closed to them. */
-const ACROSS_TENANTS: Record<string, Record<string, string>> = {
-  dialectic_worker: {
+const ACROSS_TENANTS: Record<'worker' | 'auth', Record<string, string>> = {
+  worker: {
     store_epoch: 'select',
     events: 'select',
     notices: 'insert',
@@ -37,7 +38,7 @@ const ACROSS_TENANTS: Record<string, Record<string, string>> = {
     concurrency_limits: 'select insert update delete',
     jobs: 'select insert update',
   },
-  dialectic_auth: { tenants: 'select insert', users: 'select insert', api_tokens: 'select' },
+  auth: { tenants: 'select insert', users: 'select insert', api_tokens: 'select' },
 };
 
 describeOnBoth('tenant isolation', (kind) => {
@@ -130,10 +131,11 @@ describeOnBoth('tenant isolation', (kind) => {
   });
 
   test('a transaction without a tenant sees and changes nothing', async () => {
+    const { app } = await storeRoles(database);
     const scope: Scope = { as: 'owner' };
     const bare = (sql: string) =>
       outcome(database, scope, async (tx) => {
-        await tx.query('set local role dialectic_app');
+        await tx.query(`set local role ${app}`);
         return tx.query(sql);
       });
     for (const table of tables) {
@@ -144,7 +146,7 @@ describeOnBoth('tenant isolation', (kind) => {
       expect(HARMLESS, table).toContain(await bare(`delete from ${table} returning 1`));
       const added = await outcome(database, scope, async (tx) => {
         const row = await sampleRow(tx, table, own.tenantId);
-        await tx.query('set local role dialectic_app');
+        await tx.query(`set local role ${app}`);
         return [await insertRow(tx, table, row)];
       });
       expect(HARMLESS, `insert ${table}`).toContain(added);
@@ -165,7 +167,9 @@ describeOnBoth('tenant isolation', (kind) => {
     }
   });
 
-  test.each(Object.entries(ACROSS_TENANTS))('%s reaches what is listed here', async (role, may) => {
+  test.each(['worker', 'auth'] as const)('%s reaches what is listed here', async (as) => {
+    const may = ACROSS_TENANTS[as];
+    const { [as]: role } = await storeRoles(database);
     const rows = await database.transaction({ as: 'owner' }, (tx) =>
       tx.query<{ name: string; rights: string }>(
         `select c.relname as name, string_agg(right_name, ' ' order by place) as rights
@@ -177,7 +181,7 @@ describeOnBoth('tenant isolation', (kind) => {
       ),
     );
     expect(Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))).toEqual(may);
-    const scope = { as: role.replace('dialectic_', '') } as Scope;
+    const scope: Scope = { as };
     for (const table of tables.filter((name) => !may[name]?.includes('select'))) {
       const seen = await outcome(database, scope, (tx) => tx.query(`select * from ${table}`));
       expect(seen, table).toBe('access_denied');

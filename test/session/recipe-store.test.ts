@@ -2,6 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import type { Contract, Process } from '../../src/recipe/types.ts';
 import { loadRecipe, saveRecipe } from '../../src/session/recipe-store.ts';
+import { storeRoles } from '../store-roles.ts';
 import { describeOnBoth, newTenant, openTestStore } from '../stores.ts';
 import { shipped } from './trivial.ts';
 
@@ -135,13 +136,14 @@ describeOnBoth('stored recipes', (kind) => {
   });
 
   test('are saved where the server refuses MD5, as one in FIPS mode does', async () => {
+    const { app } = await storeRoles(database);
     await database.transaction({ as: 'owner' }, async (tx) => {
       await tx.query('create schema fips');
       await tx.query(
         `create function fips.md5(text) returns text language plpgsql as
          $$ begin raise exception 'could not compute MD5 hash: unsupported'; end $$`,
       );
-      await tx.query('grant usage on schema fips to dialectic_app');
+      await tx.query(`grant usage on schema fips to ${app}`);
     });
     const memo = shipped('decision-memo');
     const { tenantId } = await newTenant(database);

@@ -4,6 +4,7 @@ import type { ClientBase, QueryResult } from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { type Command, expand, type Script, script } from './commands.ts';
+import { storeRoles } from '../store-roles.ts';
 import { ReferenceLedger } from './reference.ts';
 
 /** Runs one command and says how it ended; a posting is named by its key, a refusal by its code. */
@@ -48,21 +49,24 @@ $$`;
 /** Sends commands over a few connections that have taken the role of the program. */
 export class Campaign {
   readonly #clients: ClientBase[];
+  readonly #role: string;
   readonly #release: () => Promise<void>;
 
-  private constructor(clients: ClientBase[], release: () => Promise<void>) {
+  private constructor(clients: ClientBase[], role: string, release: () => Promise<void>) {
     this.#clients = clients;
+    this.#role = role;
     this.#release = release;
   }
 
   /** On a server fifty calls at once come over several connections; the embedded one has one. */
   static async open(database: Database): Promise<Campaign> {
     await database.transaction({ as: 'owner' }, (tx) => tx.query(TRY));
+    const { app } = await storeRoles(database);
     const many = database.driver.kind === 'server' ? 6 : 1;
     const held = await Promise.all(Array.from({ length: many }, () => database.driver.acquire()));
     const clients = held.map(({ client }) => client);
     const reset = 'rollback; reset role; reset synchronous_commit; reset dialectic.tenant';
-    return new Campaign(clients, async () => {
+    return new Campaign(clients, app, async () => {
       for (const { client, release } of held) {
         await client.query(reset);
         release();
@@ -90,7 +94,7 @@ export class Campaign {
     );
     for (const client of this.#clients) {
       await client.query(
-        `set synchronous_commit = off; set role dialectic_app; set dialectic.tenant = '${tenant}'`,
+        `set synchronous_commit = off; set role ${this.#role}; set dialectic.tenant = '${tenant}'`,
       );
     }
     const ledger = new ReferenceLedger();

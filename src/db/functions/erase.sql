@@ -120,15 +120,20 @@ create or replace function erase_project(
 ) language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
-  ids uuid[] := lock_for_erasing(of_tenant, of_project);
-  texts text[] := texts_of(of_tenant, of_project, ids);
-  recipes text[] := array(select s.recipe_hash from sessions s
-    where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
-  copies text[] := array(select c.bytes_hash from source_copies c
-    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
-  topics text[] := array(select 'session/' || id from unnest(ids) as id)
-    || array['project/' || of_project];
+  ids uuid[];
+  texts text[];
+  recipes text[];
+  copies text[];
+  topics text[];
 begin
+  perform require_tenant(of_tenant);
+  ids := lock_for_erasing(of_tenant, of_project);
+  texts := texts_of(of_tenant, of_project, ids);
+  recipes := array(select s.recipe_hash from sessions s
+    where s.tenant_id = of_tenant and s.id = any (ids) and s.recipe_hash is not null);
+  copies := array(select c.bytes_hash from source_copies c
+    where c.tenant_id = of_tenant and c.project_id = of_project and c.bytes_hash is not null);
+  topics := array(select 'session/' || id from unnest(ids) as id) || array['project/' || of_project];
   erased_sessions := cardinality(ids);
   select count(*) into erased_documents from documents d
   where d.tenant_id = of_tenant and d.session_id = any (ids) and d.kind = 'document';

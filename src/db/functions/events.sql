@@ -36,6 +36,7 @@ create or replace trigger events_notify after insert on events
 -- of this database. Ids wrap at 32 bits in pg_stat_activity.
 create or replace function event_horizon() returns xid8 language sql stable
   security definer set search_path = public, pg_temp as $$
+  select require_tenant(current_tenant());
   select coalesce(min(running), pg_snapshot_xmax(pg_current_snapshot()))
   from pg_snapshot_xip(pg_current_snapshot()) running
   where not exists (

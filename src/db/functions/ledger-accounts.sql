@@ -57,6 +57,7 @@ $$;
 -- Keeps every other movement of a tenant out until the transaction ends.
 create or replace function lock_wallets(of_tenant uuid) returns void language sql
   security definer set search_path = public, pg_temp as $$
+  select require_tenant(of_tenant);
   select 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
   order by a.currency = 'token', a.kind, a.owner for update
 $$;
@@ -66,6 +67,7 @@ create or replace function remove_limit(of_tenant uuid, of_kind text, of_owner t
   returns void language plpgsql
   security definer set search_path = public, pg_temp as $$
 begin
+  perform require_tenant(of_tenant);
   perform open_account(of_tenant, of_kind, of_owner, of_currency, true);
   update accounts a set unlimited = true where a.tenant_id = of_tenant and a.kind = of_kind
     and a.owner = of_owner and a.currency = of_currency;
@@ -77,6 +79,7 @@ create or replace function set_spending_share(of_tenant uuid, share double preci
   returns void language plpgsql
   security definer set search_path = public, pg_temp as $$
 begin
+  perform require_tenant(of_tenant);
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
   update accounts a set spending_share = share

@@ -64,8 +64,11 @@ declare
   due_usd bigint[];
   due_tokens bigint[];
   made bigint[];
-  posted bigint[] := array_fill(null::bigint, array[cardinality(calls)]);
+  posted bigint[];
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A cost', variadic costs_usd || costs_tokens);
+  posted := array_fill(null::bigint, array[cardinality(calls)]);
   perform lock_payers_of(of_tenant, calls, purposes);
   with asked as (
     select distinct on (a.call_id, a.purpose) a.* from unnest(calls, purposes) with ordinality

@@ -72,6 +72,8 @@ declare
   payers record;
   has_budgets boolean;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A hold', worst_usd, worst_tokens, in_usd, in_tokens);
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
   payers := lock_payers(of_tenant, home.project_id);
@@ -132,6 +134,8 @@ create or replace function hold_unlimited(
 declare
   payers record;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A hold', variadic worst_usd || worst_tokens || in_usd || in_tokens);
   payers := lock_payers(of_tenant, (select s.project_id from sessions s
     where s.tenant_id = of_tenant and s.id = of_session));
   if not (payers.usd).unlimited or not (payers.tok).unlimited
@@ -208,6 +212,7 @@ create or replace function lock_hold(of_tenant uuid, of_call uuid, of_purpose te
 declare
   hold holds;
 begin
+  perform require_tenant(of_tenant);
   perform lock_payers_of(of_tenant, array[of_call], array[of_purpose]);
   select h.* into hold from holds h
   where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
@@ -253,8 +258,14 @@ create or replace function close_hold(of_tenant uuid, of_call uuid, of_purpose t
   returns boolean language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
-  hold holds := lock_hold(of_tenant, of_call, of_purpose);
+  hold holds;
 begin
+  perform require_tenant(of_tenant);
+  if to_status not in ('void', 'expired') then
+    raise exception 'a hold that is closed is void or expired, not %', to_status
+      using errcode = 'DX000', hint = 'internal_error';
+  end if;
+  hold := lock_hold(of_tenant, of_call, of_purpose);
   if hold.status = 'held' then
     update holds h set status = to_status, settled_at = app_now()
     where h.tenant_id = of_tenant and h.call_id = of_call and h.purpose = of_purpose;
@@ -279,8 +290,10 @@ declare
   h record;
   tokens_out bigint;
   cost bigint;
-  settled int := 0;
+  settled int;
 begin
+  perform require_tenant(of_tenant);
+  settled := 0;
   select array_agg(w.id) into wallets from (
     select a.id from accounts a where a.tenant_id = of_tenant and exists (
       select from holds l join model_calls c on c.tenant_id = of_tenant and c.id = l.call_id

@@ -23,12 +23,16 @@ create or replace function grant_funds(
 ) returns bigint language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
-  of_content text := concat_ws('/', 'grant', of_project, of_currency, amount);
-  wallet uuid := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
-    coalesce(of_project::text, ''), of_currency, of_project is null);
+  of_content text;
+  wallet uuid;
   known bigint;
   missing bigint;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('The grant', amount);
+  of_content := concat_ws('/', 'grant', of_project, of_currency, amount);
+  wallet := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
+    coalesce(of_project::text, ''), of_currency, of_project is null);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.id = wallet for update;
   known := replayed_posting(of_tenant, of_key, of_content);
   if known is not null then
@@ -43,6 +47,8 @@ begin
   known := move_funds(of_tenant, of_key, 'grant', of_content, wallet, of_currency, amount, about);
   update accounts a set unlimited = false
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
+  perform check_amounts('The wallet with this grant', greatest(0, a.balance)) from accounts a
+  where a.tenant_id = of_tenant and a.id = wallet;
   return known;
 end
 $$;
@@ -69,11 +75,14 @@ create or replace function refund_call(
 ) returns bigint language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare
-  of_content text := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
+  of_content text;
   made bigint;
   charged record;
   side record;
 begin
+  perform require_tenant(of_tenant);
+  perform check_amounts('A refund', back_usd, back_tokens);
+  of_content := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
     and a.id in (select e.account_id from entries e
       where e.tenant_id = of_tenant and e.posting_id = of_posting)

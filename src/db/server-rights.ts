@@ -1,0 +1,87 @@
+import pg from 'pg';
+import type { Database } from './database.ts';
+import { readStoreId, rolesOf } from './store-roles.ts';
+
+/** What stands open on a server beside the store, and who can close it how. */
+export type OpenRight = {
+  readonly message: string;
+  readonly next: string;
+  /** Whether somebody else can read or change the store because of it. */
+  readonly isHole: boolean;
+};
+
+type Rights = {
+  login: string;
+  database: string;
+  is_superuser: boolean;
+  owns_database: boolean;
+  all_connect: boolean;
+  all_create: boolean;
+  /** On servers on which a login with CREATEROLE can give itself any role. */
+  role_makers: string[];
+};
+
+const RIGHTS = `select current_user::text as login, d.datname as database, me.rolsuper as is_superuser,
+    pg_has_role(d.datdba, 'USAGE') as owns_database,
+    has_database_privilege('public', d.oid, 'CONNECT') as all_connect,
+    has_schema_privilege('public', 'public', 'CREATE') as all_create,
+    array(select r.rolname::text from pg_roles r
+      where r.rolcreaterole and r.rolcanlogin and not r.rolsuper
+        and current_setting('server_version_num')::int < 160000 order by 1) as role_makers
+  from pg_database d, pg_roles me
+  where d.datname = current_database() and me.rolname = current_user`;
+
+/** What the login of a server's store could not close when it set the store up. */
+export async function findOpenRights(database: Database): Promise<OpenRight[]> {
+  if (database.driver.kind !== 'server') return [];
+  const rights = await database.transaction({ as: 'owner' }, (tx) => tx.queryOne<Rights>(RIGHTS));
+  const { login, role_makers: makers } = rights;
+  const found: OpenRight[] = [];
+  if (rights.is_superuser) {
+    found.push({
+      message: `The login ${login} is a superuser: no right of another store on the server binds it.`,
+      next: 'Use a login of its own; an administrator runs what `dialectic doctor --sql` prints.',
+      isHole: false,
+    });
+  }
+  if (rights.all_connect) found.push(describeConnect(rights));
+  if (rights.all_create) {
+    found.push({
+      message: 'Every login of the server may make tables and functions in the schema public.',
+      next: 'The owner of the schema ends that: revoke create on schema public from public;',
+      isHole: true,
+    });
+  }
+  if (makers.length > 0) {
+    found.push({
+      message:
+        'On PostgreSQL 15 a login with CREATEROLE can give itself the roles of every store: ' +
+        `${makers.join(', ')}.`,
+      next:
+        'An administrator takes it away (alter role … nocreaterole) and prepares stores with what ' +
+        '`dialectic doctor --sql` prints.',
+      isHole: true,
+    });
+  }
+  return found;
+}
+
+/** Who is connected can call and read nothing, but may hold locks and fill the disk with its own. */
+function describeConnect({ database, owns_database: isOwner }: Rights): OpenRight {
+  const name = pg.escapeIdentifier(database);
+  return {
+    message: `Every login of the server may connect to the database ${database}.`,
+    next: isOwner
+      ? 'It is one that a server begins with; give the store a database of its own.'
+      : `Its owner ends that: revoke connect, temporary on database ${name} from public;`,
+    isHole: false,
+  };
+}
+
+/** The roles of a server's store, for administrators who grant them to further logins. */
+export async function listStoreRoles({ driver }: Database): Promise<string[]> {
+  if (driver.kind !== 'server') return [];
+  const { client, release } = await driver.acquire();
+  const id = await readStoreId(client).finally(release);
+  return id === undefined ? [] : Object.values(rolesOf(id));
+}
