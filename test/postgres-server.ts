@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -28,20 +29,26 @@ type Account = { uid: number; gid: number } | Record<string, never>;
  * PostgreSQL refuses to run as root and the repository may lie where no other account can enter,
  * so as root everything is put under the temporary folder and runs as `postgres`, or as `nobody`
  * where there is no such account. The copy also gets the library links that the package makes in an
- * install script, which npm does not run unless told to.
+ * install script, which npm does not run unless told to. With `installed` the programs of that folder
+ * are used in their place.
  */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: readonly string[] = [],
+  installed?: string,
+): Promise<PostgresServer> {
   const account = await serverAccount();
   const folder = await mkdtemp(join(tmpdir(), 'dialectic-postgres-'));
-  await cp(findBinaries(), join(folder, 'native'), { recursive: true });
-  await linkLibraries(folder);
+  if (installed === undefined) {
+    await cp(findBinaries(), join(folder, 'native'), { recursive: true });
+    await linkLibraries(folder);
+  }
   await mkdir(join(folder, 'data'), { mode: 0o700 });
   if ('uid' in account) {
     // All of it: under a strict umask the binaries, too, are their owner's alone.
     await run('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
   }
   const options = { ...account, cwd: folder };
-  const binary = (name: string): string => join(folder, 'native', 'bin', name);
+  const binary = (name: string): string => join(installed ?? join(folder, 'native', 'bin'), name);
   const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
   await run(binary('initdb'), initdb, options);
 
@@ -70,6 +77,16 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const INSTALLED = '/usr/lib/postgresql';
+
+/** Servers that the machine's packages installed, by their major versions; none on most machines. */
+export function findInstalledServers(): { version: number; programs: string }[] {
+  if (!existsSync(INSTALLED)) return [];
+  return readdirSync(INSTALLED)
+    .map((version) => ({ version: Number(version), programs: join(INSTALLED, version, 'bin') }))
+    .filter(({ programs }) => existsSync(join(programs, 'initdb')));
 }
 
 function findBinaries(): string {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { examineModels } from '../api/examine-models.ts';
-import { examineStore, describePreparation, restoreBackup } from '../api/examine-store.ts';
+import { describePreparation, examineStore, restoreBackup } from '../api/examine-store.ts';
 import type { Finding } from '../db/doctor.ts';
 import { toDialecticError } from '../errors/errors.ts';
 import { readConfigurationFiles } from './configuration.ts';

@@ -48,7 +48,7 @@ export class Database {
   readonly #clock: (() => Date) | undefined;
   readonly #groups = new Map<string, TransactionGroup>();
   readonly #reads = new Map<string, TenantReads>();
-  /** Read with the first transaction that needs them; a store that is still to be migrated has others. */
+  /** Read by the first transaction that takes one; migration 41 gives a store others. */
   #roles: StoreRoles | undefined;
 
   constructor(driver: Driver, options: DatabaseOptions = {}) {

@@ -19,9 +19,8 @@ export function writePreparation(location: StoreLocation): string {
   if (!database || !user) {
     throw new DialecticError('usage_invalid', 'DATABASE_URL must name a login and a database.');
   }
-  return PREPARATION.replace('$DATABASE', () => pg.escapeLiteral(database)).replace(
-    '$LOGIN',
-    () => pg.escapeLiteral(user),
+  return PREPARATION.replace('$DATABASE', () => pg.escapeLiteral(database)).replace('$LOGIN', () =>
+    pg.escapeLiteral(user),
   );
 }
 
@@ -74,7 +73,7 @@ begin
     if not exists (select from pg_roles r where r.rolname = wanted) then
       execute format('create role %I nologin noinherit', wanted);
     elsif not pg_has_role(login, wanted, 'MEMBER') then
-      raise exception 'The role % is there, and "%" is no member of it. Grant it by hand if it shall be.',
+      raise exception 'The role % is another login''s. If both share the store, grant it to "%".',
         wanted, login;
     end if;
     execute format('grant %I to %I', wanted, login);

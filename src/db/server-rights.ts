@@ -21,7 +21,7 @@ type Rights = {
   role_makers: string[];
 };
 
-const RIGHTS = `select current_user::text as login, d.datname as database, me.rolsuper as is_superuser,
+const RIGHTS = `select current_user::text as login, d.datname as database, me.rolsuper is true as is_superuser,
     pg_has_role(d.datdba, 'USAGE') as owns_database,
     has_database_privilege('public', d.oid, 'CONNECT') as all_connect,
     has_schema_privilege('public', 'public', 'CREATE') as all_create,

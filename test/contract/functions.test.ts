@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/database.ts';
 import { hasNewerFunctions, migrate } from '../../src/db/migrate.ts';
 import { readSchemaFiles, type SchemaFiles } from '../../src/db/schema-files.ts';
 import { createDatabase } from '../postgres-server.ts';
+import { roleSuffix } from '../store-roles.ts';
 import { describeOnBoth, openStore, openTestStore } from '../stores.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { earlierMigrations, makeEarlierSchema } from './earlier-schema.ts';
@@ -18,19 +19,23 @@ const withFunction = (sql: string): SchemaFiles => ({
 });
 const answering = (answer: number): SchemaFiles =>
   withFunction(`create or replace function test_answer() returns int language sql
-    return ${answer}`);
+    return ${answer}; grant execute on function test_answer() to dialectic_worker`);
 
 /** Who owns each function, as whom it runs, with which settings, and who may call it. */
-const readRights = (database: Database) =>
-  database.transaction({ as: 'owner' }, (tx) =>
+const readRights = async (database: Database) => {
+  const suffix = await roleSuffix(database);
+  return database.transaction({ as: 'owner' }, (tx) =>
     tx.query(
-      `select p.oid::regprocedure::text as function, p.proowner::regrole::text as owner,
-         p.prosecdef as definer, p.proconfig as settings, p.proacl::text as callers
+      `select p.oid::regprocedure::text as function, p.prosecdef as definer,
+         p.proconfig as settings, replace(p.proowner::regrole::text, $1, '') as owner,
+         replace(p.proacl::text, $1, '') as callers
        from pg_proc p where p.pronamespace = 'public'::regnamespace
          and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
        order by 1`,
+      [suffix],
     ),
   );
+};
 
 describeOnBoth('functions and triggers', (kind) => {
   let database: Database;
@@ -78,7 +83,7 @@ describeOnBoth('functions and triggers', (kind) => {
         'enable_seqscan=off',
         'plan_cache_mode=force_generic_plan',
       ],
-      callers: null,
+      callers: '{dialectic_ledger=X/dialectic_ledger,dialectic_app=X/dialectic_ledger}',
     });
     expect(await migrate(database, withFunction('select 1'))).not.toEqual([]);
     expect(await readRights(database)).toEqual(before);
@@ -118,7 +123,12 @@ test('migrations change tables, and functions stand in files of their own', () =
     [...sql.matchAll(/^create (?:or replace )?(?:function|procedure|trigger|view) (\w+)/gm)].map(
       (match) => match[1]!,
     );
-  expect(files.migrations.flatMap(created)).toEqual([...forTables, ...forLedgerTables]);
+  const withRoles = ['isolate_table', 'open_table', 'ledger_owner', 'open_to_ledger'];
+  expect(files.migrations.flatMap(created)).toEqual([
+    ...forTables,
+    ...forLedgerTables,
+    ...withRoles, // again, since they name roles
+  ]);
   expect(files.functions.flatMap(created).length).toBeGreaterThan(70);
   expect(earlierMigrations.flatMap(created).length).toBeGreaterThan(100);
 });

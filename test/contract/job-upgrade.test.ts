@@ -8,7 +8,8 @@ import { newTenant } from '../stores.ts';
 import { makeEarlierSchema } from './earlier-schema.ts';
 
 test('jobs of a store of version 0.1 get their role, cancel reason and document, and sessions their reason', async () => {
-  const database = new Database(await ServerDriver.open(await ownedDatabase({ ofEarlierBuild: true })));
+  const url = await ownedDatabase({ ofEarlierBuild: true });
+  const database = new Database(await ServerDriver.open(url));
   await makeEarlierSchema(database, 6);
   const { tenantId } = await newTenant(database);
   const [sessionId, run, lane] = [newId(), newId(), newId()];

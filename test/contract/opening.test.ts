@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
 import { locateStore, openDatabase } from '../../src/db/open.ts';
+import { writePreparation } from '../../src/db/prepare-database.ts';
 import { readSchemaFiles } from '../../src/db/schema-files.ts';
 import { startScript } from '../chaos/processes.ts';
 import {
@@ -134,8 +135,6 @@ describe('an account of a server', () => {
     const url = new URL(inject('postgresUrl'));
     return Object.assign(url, { username: name, pathname: `/${name}` }).href;
   };
-  const user = (url: string): string => new URL(url).username;
-  const ROLES = ['dialectic_app', 'dialectic_worker', 'dialectic_auth'];
 
   test('that may not make or take the roles is told what it needs', async () => {
     const databaseUrl = await addressOf('plain');
@@ -144,10 +143,14 @@ describe('an account of a server', () => {
     await expect(opening).rejects.toThrow('CREATEROLE');
   });
 
-  test('that was granted the roles can set up and use the store', async () => {
-    const databaseUrl = await addressOf('granted');
-    await (await openTestStore('server')).close(); // the roles exist once there is a store
-    await admin.query(`grant ${ROLES.join(', ')} to ${user(databaseUrl)}`);
+  test('whose database an administrator prepared can set up and use the store', async () => {
+    const databaseUrl = await addressOf('prepared');
+    const prepared = new pg.Client(
+      Object.assign(new URL(databaseUrl), { username: 'postgres' }).href,
+    );
+    await prepared.connect();
+    await prepared.query(writePreparation({ databaseUrl }));
+    await prepared.end();
     const database = await openDatabase({ databaseUrl });
     onTestFinished(() => database.close());
     const { tenantId } = await newTenant(database);

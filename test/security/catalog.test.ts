@@ -77,7 +77,8 @@ const RULES: readonly [rule: string, sql: string][] = [
     `select proname as offender from pg_proc
      where pronamespace = 'public'::regnamespace and prosecdef and proname <> all ($1)
        and not (prosrc ~* '^\\s*(declare[^=]*)?(begin\\s+perform|select) require_tenant\\(of_tenant\\);'
-         or proname = 'event_horizon' and prosrc ~ '^\\s*select require_tenant\\(current_tenant\\(\\)\\);')`,
+         or proname = 'event_horizon'
+           and prosrc ~ '^\\s*select require_tenant\\(current_tenant\\(\\)\\);')`,
   ],
   [
     'no function and no procedure can be called by everybody',

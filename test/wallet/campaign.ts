@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { ClientBase, QueryResult } from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { type Command, expand, type Script, script } from './commands.ts';
 import { storeRoles } from '../store-roles.ts';
+import { type Command, expand, type Script, script } from './commands.ts';
 import { ReferenceLedger } from './reference.ts';
 
 /** Runs one command and says how it ended; a posting is named by its key, a refusal by its code. */

@@ -64,7 +64,7 @@ begin
       on r.kind = a.kind
     -- Where the ledger's functions are of the store's owner, all of these are.
     where r.role <> current_user
-    group by r.role
+    group by r.role order by r.role
   loop
     execute format('grant execute on routine %s to %I', one.functions, one.role);
   end loop;
