@@ -6,6 +6,7 @@ export type Call = { readonly name: string; readonly sql: string };
 type Routine = {
   name: string;
   is_procedure: boolean;
+  is_variadic: boolean;
   parameters: string[];
   types: string[];
 };
@@ -38,6 +39,7 @@ const BY_TYPE: Readonly<Record<string, string>> = {
 export async function listCalls(client: ClientBase, known: Known): Promise<Call[]> {
   const { rows } = await client.query<Routine>(
     `select p.oid::regprocedure::text as name, p.prokind = 'p' as is_procedure,
+       p.provariadic <> 0 as is_variadic,
        coalesce(p.proargnames, '{}')::text[] as parameters,
        array(select format_type(a.type, null) from unnest(p.proargtypes) with ordinality
          as a (type, place) order by a.place) as types
@@ -48,10 +50,11 @@ export async function listCalls(client: ClientBase, known: Known): Promise<Call[
   return rows.flatMap((routine) => {
     const { name, types, parameters, is_procedure: isProcedure } = routine;
     const routineName = name.slice(0, name.indexOf('('));
-    const call = (values: readonly string[]): Call => ({
-      name,
-      sql: `${isProcedure ? 'call' : 'select * from'} public.${routineName}(${values.join(', ')})`,
-    });
+    const call = (values: string[]): Call => {
+      if (routine.is_variadic) values.push(`variadic ${values.pop()}`);
+      const verb = isProcedure ? 'call' : 'select';
+      return { name, sql: `${verb} public.${routineName}(${values.join(', ')})` };
+    };
     const guessed = types.map((type, at) => guess(type, parameters[at] ?? '', known));
     const nothing = types.map((type) => `null::${type}`);
     return types.length === 0 ? [call([])] : [call(guessed), call(nothing)];

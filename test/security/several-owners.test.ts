@@ -23,6 +23,7 @@ async function outcomeOf(client: pg.Client, sql: string): Promise<string> {
     const { rows } = await client.query(sql);
     return `went through with ${rows.length} rows`;
   } catch (error) {
+    await client.query('rollback');
     return (error as { code?: string }).code ?? String(error);
   }
 }
@@ -37,7 +38,7 @@ const statementsOn = (table: string): string[] => [
   `update ${table} set tenant_id = '${LOCAL_TENANT}' where tenant_id <> '${LOCAL_TENANT}'`,
   `delete from ${table} where tenant_id = '${LOCAL_TENANT}'`,
   `truncate ${table} cascade`,
-  `lock table ${table}`,
+  `begin; lock table ${table}`,
   `copy ${table} to stdout`,
   `alter table ${table} disable row level security`,
   `create policy mine on ${table} using (true)`,
@@ -58,8 +59,6 @@ const BESIDE = [
   'create function public.is_over(varchar) returns boolean language sql return false',
   'create schema mine',
   'create temporary table mine ()',
-  'alter default privileges in schema public grant execute on functions to public',
-  'grant create on schema public to public',
 ];
 
 /** `making` says how the owners of the stores came by their roles. */
