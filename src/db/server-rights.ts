@@ -14,7 +14,6 @@ type Rights = {
   login: string;
   database: string;
   is_superuser: boolean;
-  owns_database: boolean;
   all_connect: boolean;
   all_create: boolean;
   /** On servers on which a login with CREATEROLE can give itself any role. */
@@ -22,7 +21,6 @@ type Rights = {
 };
 
 const RIGHTS = `select current_user::text as login, d.datname as database, me.rolsuper is true as is_superuser,
-    pg_has_role(d.datdba, 'USAGE') as owns_database,
     has_database_privilege('public', d.oid, 'CONNECT') as all_connect,
     has_schema_privilege('public', 'public', 'CREATE') as all_create,
     array(select r.rolname::text from pg_roles r
@@ -67,11 +65,11 @@ export async function findOpenRights(database: Database): Promise<OpenRight[]> {
 }
 
 /** Who is connected can call and read nothing, but may hold locks and fill the disk with its own. */
-function describeConnect({ database, owns_database: isOwner }: Rights): OpenRight {
+function describeConnect({ database }: Rights): OpenRight {
   const name = pg.escapeIdentifier(database);
   return {
     message: `Every login of the server may connect to the database ${database}.`,
-    next: isOwner
+    next: ['postgres', 'template1'].includes(database)
       ? 'It is one that a server begins with; give the store a database of its own.'
       : `Its owner ends that: revoke connect, temporary on database ${name} from public;`,
     isHole: false,

@@ -1,0 +1,288 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { writePreparation } from '../../src/db/prepare-database.ts';
+import { readSchemaFiles } from '../../src/db/schema-files.ts';
+import { findOpenRights } from '../../src/db/server-rights.ts';
+import { ensureLocalTenant, LOCAL_TENANT } from '../../src/db/tenants.ts';
+import { createDatabase, findInstalledServers, startPostgres } from '../postgres-server.ts';
+import { insertSampleRows, tenantTables } from '../security/sample-rows.ts';
+import { roleSuffix, storeRoles } from '../store-roles.ts';
+import {
+  afterTheFile,
+  describeOnBoth,
+  openStore,
+  openTestStore,
+  temporaryFolder,
+} from '../stores.ts';
+import { dumpSchema } from './dump-schema.ts';
+import { applyAsEarlier } from './earlier-schema.ts';
+
+const files = readSchemaFiles();
+const run = promisify(execFile);
+
+const asOwner = <Row extends pg.QueryResultRow>(database: Database, sql: string) =>
+  database.transaction({ as: 'owner' }, (tx) => tx.query<Row>(sql));
+
+/** All rows but those that say which schema the store has. */
+const rowsOf = (database: Database) =>
+  database.transaction({ as: 'owner' }, async (tx) => {
+    const rows: unknown[] = [];
+    for (const table of await tenantTables(tx)) {
+      rows.push(table, ...(await tx.query(`select t::text as row from ${table} t order by 1`)));
+    }
+    return rows;
+  });
+
+describeOnBoth('a store whose roles have the names that all stores of a server shared', (kind) => {
+  const openEarlier = async (): Promise<Database> => {
+    const name = `t_${randomBytes(6).toString('hex')}`;
+    const location =
+      kind === 'server'
+        ? { databaseUrl: await createDatabase(inject('postgresUrl'), name) }
+        : { dataDirectory: join(await temporaryFolder(), 'data') };
+    const database = await openStore(location, { migrate: false });
+    await database.transaction({ as: 'owner' }, async (tx) => {
+      await applyAsEarlier(
+        tx,
+        files.migrations.filter(({ version }) => version <= 40),
+      );
+      await tx.query('set local check_function_bodies = off');
+      for (const { name, sql } of files.functions) {
+        if (name !== 'who-may-call.sql') await tx.query(sql);
+      }
+      for (const tenantId of [LOCAL_TENANT, randomUUID()]) await insertSampleRows(tx, tenantId);
+    });
+    return database;
+  };
+
+  test('gets names of its own, with every row and the schema of today', async () => {
+    const old = await openEarlier();
+    const before = await rowsOf(old);
+    expect(before.length).toBeGreaterThan(70);
+    expect(await roleSuffix(old)).toBe('');
+    expect(await old.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1 from users'))).toHaveLength(
+      1,
+    );
+
+    expect(await migrate(old)).toContain('0041_role_names.sql');
+    expect(await rowsOf(old)).toEqual(before);
+    expect(await roleSuffix(old)).toMatch(/^_[0-9a-f]{12}$/);
+    expect(await old.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1 from users'))).toHaveLength(
+      1,
+    );
+    expect(await dumpSchema(old)).toBe(await dumpSchema(await openTestStore(kind)));
+    for (const shared of ['app', 'worker', 'auth', 'ledger']) {
+      const role = `dialectic_${shared}`;
+      const left = await asOwner(
+        old,
+        `select d.classid::regclass, d.objid from pg_shdepend d
+         where d.refclassid = 'pg_authid'::regclass and d.refobjid = '${role}'::regrole
+           and d.dbid = (select oid from pg_database where datname = current_database())`,
+      );
+      expect(left, role).toEqual([]);
+    }
+  });
+});
+
+test('two stores of one login have different roles, read once for each', async () => {
+  const url = () => createDatabase(inject('postgresUrl'), `t_${randomBytes(6).toString('hex')}`);
+  const stores = [await url(), await url()].map((databaseUrl) => openStore({ databaseUrl }));
+  const [one, other] = await Promise.all(stores);
+  expect((await storeRoles(one!)).app).not.toBe((await storeRoles(other!)).app);
+  await ensureLocalTenant(one!);
+  const { driver } = one!;
+  const acquire = driver.acquire.bind(driver);
+  const sent: string[] = [];
+  driver.acquire = async (purpose) => {
+    const { client, release } = await acquire(purpose);
+    const query = client.query.bind(client) as (text: unknown) => unknown;
+    client.query = ((text: unknown) => {
+      sent.push(String(text));
+      return query(text);
+    }) as typeof client.query;
+    return {
+      client,
+      release: (broken) => {
+        client.query = query as typeof client.query;
+        release(broken);
+      },
+    };
+  };
+  await one!.immediate({ as: 'worker' }, 'select 1');
+  expect(sent).toHaveLength(1);
+});
+
+/** What one server has in these tests: `psql` where it is installed with it. */
+type Server = { readonly url: string; readonly version: number; readonly psql?: string };
+
+function describePreparation(title: string, find: () => Promise<Server>): void {
+  describe(title, () => {
+    let server: Server;
+    const asAdmin = async (database: string, work: (client: pg.Client) => Promise<unknown>) => {
+      const { hostname, port } = new URL(server.url);
+      const client = new pg.Client({
+        host: hostname,
+        port: Number(port),
+        user: 'postgres',
+        database,
+      });
+      client.on('notice', () => {});
+      await client.connect();
+      await work(client).finally(() => client.end());
+    };
+    const query = (database: string, sql: string): Promise<void> =>
+      asAdmin(database, (client) => client.query(sql));
+    /** As `psql -d` reads it from a pipe. */
+    const pipe = async (database: string, sql: string): Promise<void> => {
+      const { hostname, port } = new URL(server.url);
+      const words = ['-h', hostname, '-p', port, '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'];
+      const running = run(server.psql!, [...words, '-d', `dbname='${escape(database)}'`]);
+      running.child.stdin!.end(sql);
+      await running;
+    };
+    const escape = (text: string): string => text.replace(/[\\']/g, '\\$&');
+    const makeAccount = async (name: string, rights = ''): Promise<string> => {
+      const quoted = pg.escapeIdentifier(name);
+      await query('postgres', `create role ${quoted} login ${rights}`);
+      await query('postgres', `create database ${quoted}`);
+      const url = new URL(server.url);
+      url.username = encodeURIComponent(name);
+      url.pathname = `/${encodeURI(name)}`; // which node-postgres decodes so
+      return url.href;
+    };
+    const fresh = (): string => `p_${randomBytes(6).toString('hex')}`;
+
+    beforeAll(async () => {
+      server = await find();
+    });
+
+    test.each([
+      ['simple', ''],
+      [`o'w"n\\er $$ ; drop role postgres; --`, ''],
+      ["${IFS}:name :'name' \\q", ''],
+      ['Schöner Name', 'createrole'],
+    ])('lets the login "%s" open a store without CREATEROLE', async (name, rights) => {
+      const databaseUrl = await makeAccount(`${fresh()} ${name}`, rights);
+      const { user, database } = new pg.Client({ connectionString: databaseUrl });
+      const sql = writePreparation({ databaseUrl });
+      const prepare = server.psql ? pipe : query;
+      await prepare(database!, sql);
+      await prepare(database!, sql); // a second time changes nothing
+      await query('postgres', `alter role ${pg.escapeIdentifier(user!)} nocreaterole`);
+      const store = await openDatabase({ databaseUrl });
+      onTestFinished(() => store.close());
+      await ensureLocalTenant(store);
+      const seen = await store.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1 from users'));
+      expect(seen).toHaveLength(1);
+      const open = await findOpenRights(store);
+      expect(open.filter(({ message }) => !message.includes('CREATEROLE'))).toEqual([]);
+    });
+
+    test('takes CREATEROLE from a login where it would open every store', async () => {
+      const name = fresh();
+      const databaseUrl = await makeAccount(name, 'createrole');
+      await query(name, writePreparation({ databaseUrl }));
+      await asAdmin(name, async (client) => {
+        const { rows } = await client.query(
+          `select rolcreaterole as keeps from pg_roles where rolname = '${name}'`,
+        );
+        expect(rows).toEqual([{ keeps: server.version >= 16 }]);
+      });
+    });
+
+    test('makes nothing in another database than the one that it is for', async () => {
+      const databaseUrl = await makeAccount(fresh());
+      const [elsewhere] = [fresh()];
+      await query('postgres', `create database ${elsewhere}`);
+      const prepared = query(elsewhere, writePreparation({ databaseUrl }));
+      await expect(prepared).rejects.toThrow('This prepares the database');
+      await query(elsewhere, 'create table public.store_identity ()'); // there was none
+    });
+
+    test('gives nobody the roles of another store, whatever id a login has written', async () => {
+      const [name, thief] = [fresh(), fresh()];
+      await query(name, writePreparation({ databaseUrl: await makeAccount(name) }));
+      const databaseUrl = await makeAccount(thief);
+      let id = '';
+      await asAdmin(name, async (client) => {
+        id = (await client.query<{ id: string }>('select id from store_identity')).rows[0]!.id;
+      });
+      await query(thief, `create table store_identity as select '${id}' as id`);
+      const prepared = query(thief, writePreparation({ databaseUrl }));
+      await expect(prepared).rejects.toThrow("another login's");
+      for (const trap of [
+        `create view store_identity as select '${id}'::text as id`,
+        `create table store_identity as select 'x; drop role postgres'::text as id`,
+        'create table store_identity (id text)',
+      ]) {
+        const other = fresh();
+        const url = await makeAccount(other);
+        await query(other, trap);
+        const running = query(other, writePreparation({ databaseUrl: url }));
+        await expect(running, trap).rejects.toThrow('store_identity');
+      }
+    });
+  });
+}
+
+describePreparation('the SQL of doctor', async () => ({ url: inject('postgresUrl'), version: 18 }));
+for (const { version, programs } of findInstalledServers()) {
+  describePreparation(`the SQL of doctor, with psql of PostgreSQL ${version}`, async () => {
+    const server = await startPostgres(['fsync=off'], programs);
+    afterTheFile(() => server.stop());
+    return { url: server.url, version, psql: join(programs, 'psql') };
+  });
+}
+
+describe('what a server leaves open', () => {
+  const messages = async (database: Database): Promise<string[]> =>
+    (await findOpenRights(database)).map(({ message }) => message);
+
+  test('is told when a store is made, and not again', async () => {
+    const name = `t_${randomBytes(6).toString('hex')}`;
+    const databaseUrl = await createDatabase(inject('postgresUrl'), name);
+    const told: string[] = [];
+    for (const expected of [1, 1]) {
+      await (await openDatabase({ databaseUrl }, { log: (line) => told.push(line) })).close();
+      expect(told).toHaveLength(expected);
+    }
+    expect(told[0]).toContain('postgres is a superuser');
+    expect(told[0]).toContain('dialectic doctor --sql');
+  });
+
+  test('is named with who can end it', async () => {
+    const name = `t_${randomBytes(6).toString('hex')}`;
+    const admin = await createDatabase(inject('postgresUrl'), name);
+    const client = new pg.Client({ connectionString: admin });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query(`create role ${name} login createrole;
+      grant create on schema public to ${name}, public`);
+    const store = await openStore({
+      databaseUrl: Object.assign(new URL(admin), { username: name }).href,
+    });
+    expect(await findOpenRights(store)).toEqual([
+      {
+        message: `Every login of the server may connect to the database ${name}.`,
+        next: `Its owner ends that: revoke connect, temporary on database "${name}" from public;`,
+        isHole: false,
+      },
+      {
+        message: 'Every login of the server may make tables and functions in the schema public.',
+        next: 'The owner of the schema ends that: revoke create on schema public from public;',
+        isHole: true,
+      },
+    ]);
+    await client.query(`revoke connect, temporary on database "${name}" from public;
+      grant connect on database ${name} to ${name}; revoke create on schema public from public`);
+    expect(await messages(store)).toEqual([]);
+    expect(await messages(await openTestStore('embedded'))).toEqual([]);
+  });
+});
