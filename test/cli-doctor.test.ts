@@ -100,3 +100,18 @@ test('the version is the one of the package', async () => {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   expect((await dialectic('--version')).stdout.trim()).toBe(version);
 });
+
+test('doctor --sql prints what prepares the database of DATABASE_URL, and that alone', async () => {
+  const databaseUrl = 'postgres://debates:secret-word@db.example.com/plans';
+  const { code, stdout, stderr } = await runDialectic(['doctor', '--sql'], {
+    env: { DATABASE_URL: databaseUrl },
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain("set local dialectic.database = 'plans';");
+  expect(stdout).toContain("set local dialectic.login = 'debates';");
+  expect(stdout).not.toContain('secret-word');
+  const words = ['doctor', '--sql', '--data', await temporaryFolder()];
+  const elsewhere = await runDialectic(words, { env: { DATABASE_URL: databaseUrl } });
+  expect(elsewhere.code).toBe(2);
+  expect(elsewhere.stderr).toContain('DATABASE_URL');
+});

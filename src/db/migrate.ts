@@ -26,8 +26,16 @@ type Applied = ReadonlyMap<number, { readonly digest: string; readonly edition: 
  * callers of today rely on. Returns the names of the files that were applied.
  */
 export async function migrate(database: Database, files = readSchemaFiles()): Promise<string[]> {
-  if (isCurrent(await readRecorded(database), files)) return [];
-  const migrating = database.transaction({ as: 'owner' }, async (tx) => {
+  try {
+    if (isCurrent(await readRecorded(database), files)) return [];
+    return await bringUpToDate(database, files);
+  } catch (error) {
+    throw explainMissingRights(error) ?? error;
+  }
+}
+
+const bringUpToDate = (database: Database, files: SchemaFiles): Promise<string[]> =>
+  database.transaction({ as: 'owner' }, async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await createRecord(tx);
     const applied = await readApplied(tx);
@@ -45,22 +53,18 @@ export async function migrate(database: Database, files = readSchemaFiles()): Pr
     await applyFunctions(tx, files, storeId);
     return [...missing, ...files.functions].map(({ name }) => name);
   });
-  return migrating.catch((error: unknown) => {
-    throw explainMissingRights(error) ?? error;
-  });
-}
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Before there is a schema, a refusal means the account of DATABASE_URL and not a tenant. */
+/** Before a tenant is known, a refusal means the login of DATABASE_URL. */
 function explainMissingRights(error: unknown): DialecticError | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) return undefined;
   return new DialecticError(
     'database_refused',
-    `The account of DATABASE_URL may not set up the schema: ${messageOf(cause)}. It needs CREATE on ` +
-      'the schema public, and CREATEROLE or roles that an administrator makes with what ' +
-      '`dialectic doctor --sql` prints.',
+    `The login of DATABASE_URL may not open or set up the store: ${messageOf(cause)}. A store is used ` +
+      'by the login that made it. To make one it needs CREATE on the schema public, and CREATEROLE or ' +
+      'the roles that an administrator makes with what `dialectic doctor --sql` prints.',
     { cause: error },
   );
 }

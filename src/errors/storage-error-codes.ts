@@ -98,7 +98,7 @@ export const STORAGE_ERROR_CODES = {
     503,
     false,
     'The PostgreSQL server refused the connection (user, password, database or rights).',
-    'Correct DATABASE_URL, or grant what the message names (CREATEROLE for the first start).',
+    'Correct DATABASE_URL, or have an administrator run what `dialectic doctor --sql` prints.',
   ),
   database_unsupported: entry(
     3,
