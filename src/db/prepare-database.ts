@@ -67,7 +67,7 @@ begin
     raise exception 'public.store_identity holds no id of a store.';
   end if;
 
-  -- The roles that transactions take. Those of another store are not given away, whatever id stands here.
+  -- The roles that transactions take. Whatever id stands here, those of another login stay its own.
   foreach wanted in array array['dialectic_app_', 'dialectic_worker_', 'dialectic_auth_'] loop
     wanted := wanted || store_id;
     if not exists (select from pg_roles r where r.rolname = wanted) then

@@ -135,7 +135,11 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       });
       client.on('notice', () => {});
       await client.connect();
-      await work(client).finally(() => client.end());
+      try {
+        await work(client);
+      } finally {
+        await client.end();
+      }
     };
     const query = (database: string, sql: string): Promise<void> =>
       asAdmin(database, (client) => client.query(sql));
