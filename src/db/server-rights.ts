@@ -37,7 +37,7 @@ export async function findOpenRights(database: Database): Promise<OpenRight[]> {
   const found: OpenRight[] = [];
   if (rights.is_superuser) {
     found.push({
-      message: `The login ${login} is a superuser: no right of another store on the server binds it.`,
+      message: `The login ${login} is a superuser: no right binds it, in this store or any other of the server.`,
       next: 'Use a login of its own; an administrator runs what `dialectic doctor --sql` prints.',
       isHole: false,
     });

@@ -143,6 +143,19 @@ describe('an account of a server', () => {
     await expect(opening).rejects.toThrow('CREATEROLE');
   });
 
+  test('that did not make the store is told whose it is', async () => {
+    const databaseUrl = await addressOf('maker', 'createrole');
+    await (await openDatabase({ databaseUrl })).close();
+    const guest = new URL(await addressOf('guest'));
+    const [owner, login] = [new URL(databaseUrl).username, guest.username];
+    await admin.query(`grant connect on database ${owner} to ${login}`);
+    const opening = openDatabase({
+      databaseUrl: Object.assign(guest, { pathname: `/${owner}` }).href,
+    });
+    await expect(opening).rejects.toMatchObject({ code: 'database_refused' });
+    await expect(opening).rejects.toThrow('by the login that made it');
+  });
+
   test('whose database an administrator prepared can set up and use the store', async () => {
     const databaseUrl = await addressOf('prepared');
     const prepared = new pg.Client(

@@ -201,6 +201,17 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       });
     });
 
+    test('comes with the names of logins that could take the roles of every store', async () => {
+      const [name, maker] = [fresh(), fresh()];
+      const databaseUrl = await makeAccount(name);
+      await query(name, writePreparation({ databaseUrl }));
+      await query('postgres', `create role ${maker} login createrole`);
+      const store = await openDatabase({ databaseUrl });
+      onTestFinished(() => store.close());
+      const named = (await findOpenRights(store)).filter(({ message }) => message.includes(maker));
+      expect(named.map(({ isHole }) => isHole)).toEqual(server.version < 16 ? [true] : []);
+    });
+
     test('makes nothing in another database than the one that it is for', async () => {
       const databaseUrl = await makeAccount(fresh());
       const [elsewhere] = [fresh()];

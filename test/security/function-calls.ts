@@ -14,6 +14,15 @@ type Routine = {
 /** What an attacker knows or guesses of the store: the ids of its rows by their columns. */
 export type Known = Readonly<Record<string, string>>;
 
+/** What only somebody who has read rows can tell: their long texts and ids, but for those known. */
+export function secretsOf(rows: readonly object[], known: Known): string[] {
+  const given = new Set(Object.values(known));
+  return rows
+    .flatMap((row): unknown[] => Object.values(row))
+    .filter((value): value is string => typeof value === 'string' && value.length >= 36)
+    .filter((value) => !given.has(value));
+}
+
 /** Values for parameters by a part of their names; the first that fits. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/currency/, 'USD'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database, Scope } from '../../src/db/database.ts';
 import { describeOnBoth, openTestStore } from '../stores.ts';
-import { type Call, type Known, listCalls } from './function-calls.ts';
+import { type Call, type Known, listCalls, secretsOf } from './function-calls.ts';
 import { insertSampleRows, tenantTables } from './sample-rows.ts';
 
 describeOnBoth('functions between tenants', (kind) => {
@@ -56,11 +56,7 @@ describeOnBoth('functions between tenants', (kind) => {
 
   test('a tenant reads and changes nothing of another one with its ids, whatever it calls', async () => {
     const before = await rowsOf(other);
-    const given = new Set(Object.values(known));
-    const secrets = before
-      .flatMap((row) => Object.values(row))
-      .filter((value): value is string => typeof value === 'string' && value.length >= 36)
-      .filter((value) => !given.has(value));
+    const secrets = secretsOf(before, known);
     expect(secrets.length).toBeGreaterThan(30);
     for (const { sql } of calls) {
       const told = JSON.stringify(await attempt({ as: 'tenant', tenantId: own }, sql));

@@ -83,11 +83,24 @@ export function digestOf({ adminUrl }: Account): Promise<string> {
        union all select 'table', relname, relacl::text, relowner::regrole::text from pg_class
          where relnamespace = 'public'::regnamespace
        union all select 'member', r.rolname, m.member::regrole::text, null
-         from pg_auth_members m join pg_roles r on r.oid = m.roleid where r.rolname ~ '^dialectic_'
+         from pg_auth_members m join pg_roles r on r.oid = m.roleid
+         join store_identity i on r.rolname ~ i.id
        union all select 'schema', nspname, nspacl::text, nspowner::regrole::text from pg_namespace
          where nspname !~ '^pg_(temp|toast_temp)' order by 1, 2, 3`,
     );
-    return [...parts, JSON.stringify(rows)].join('\n');
+    return [...parts, ...rows.map((row) => JSON.stringify(row))].join('\n');
+  });
+}
+
+/** All rows of a tenant, each as one text. */
+export function rowsOf({ adminUrl }: Account, tables: readonly string[], tenantId: string) {
+  return asAdmin(adminUrl, async (client) => {
+    const rows: Record<string, unknown>[] = [];
+    for (const table of tables) {
+      const sql = `select * from ${table} t where tenant_id = $1 order by t::text`;
+      rows.push(...(await client.query(sql, [tenantId])).rows);
+    }
+    return rows;
   });
 }
 

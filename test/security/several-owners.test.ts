@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { LOCAL_TENANT } from '../../src/db/tenants.ts';
 import { findInstalledServers, startPostgres } from '../postgres-server.ts';
-import { afterTheFile } from '../stores.ts';
-import { listCalls } from './function-calls.ts';
+import { afterTheFile, openStore } from '../stores.ts';
+import { listCalls, secretsOf } from './function-calls.ts';
 import {
   type Account,
   asAdmin,
@@ -12,6 +12,7 @@ import {
   fillStore,
   type Making,
   makeAccount,
+  rowsOf,
   tablesOf,
 } from './owned-stores.ts';
 
@@ -135,6 +136,29 @@ function describeServer(title: string, making: Making, findServer: () => Promise
       },
       60_000,
     );
+
+    test('a tenant of a store reads and changes nothing of another tenant of it', async () => {
+      const tables = await tablesOf(store);
+      const before = await rowsOf(store, tables, LOCAL_TENANT);
+      const secrets = secretsOf(before, known);
+      expect(secrets.length).toBeGreaterThan(30);
+      const tenants = 'select tenant_id as id from tenants where tenant_id <> $1';
+      const { rows } = await asAdmin(store.adminUrl, (client) =>
+        client.query<{ id: string }>(tenants, [LOCAL_TENANT]),
+      );
+      const database = await openStore({ databaseUrl: store.url });
+      const { client, release } = await database.driver.acquire();
+      const calls = await listCalls(client, known).finally(release);
+      for (const sql of [...tables.flatMap(statementsOn), ...calls.map((call) => call.sql)]) {
+        const asked = database.asTenant(rows[0]!.id, (tx) => tx.query(sql));
+        const told = JSON.stringify(await asked.catch(() => 'refused'));
+        expect(
+          secrets.filter((secret) => told.includes(secret)),
+          sql,
+        ).toEqual([]);
+      }
+      expect(await rowsOf(store, tables, LOCAL_TENANT)).toEqual(before);
+    }, 60_000);
   });
 }
 

@@ -8,7 +8,8 @@ declare
   one record;
 begin
   select string_agg(p.oid::regprocedure::text, ', ') into ours from pg_proc p
-  where p.pronamespace = 'public'::regnamespace and pg_has_role(p.proowner, 'USAGE')
+  where p.pronamespace = 'public'::regnamespace
+    and pg_get_userbyid(p.proowner) in (current_user, ledger_owner())
     and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e');
   execute format('revoke all on routine %s from public, dialectic_app, dialectic_worker, '
     'dialectic_auth', ours);
