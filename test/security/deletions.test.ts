@@ -16,7 +16,9 @@ const DECIDED: Readonly<Record<string, string>> = {
 
 test('a folder is deleted with what is in it only where that was decided', () => {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((name) => /\.ts$/.test(name) && !/\.(test|fixture)\.ts$/.test(name));
+  const sources = files.filter(
+    (name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name),
+  );
   const deleting = sources.flatMap((name) => {
     const text = readFileSync(join(root, name), 'utf8');
     const calls = text.match(/\brm(?:dir)?(?:Sync)?\([^;]*?recursive/g) ?? [];
