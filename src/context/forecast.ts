@@ -3,15 +3,19 @@ import { dealRoom } from './deal-room.ts';
 import type { Embedder } from './embedder.ts';
 import { lexicalEmbedder } from './lexical-embedder.ts';
 import { scoreChunks, valueOf } from './rank-chunks.ts';
+import { findWanted } from './rank-texts.ts';
 import { questionsOf, sizeOf } from './shorten-text.ts';
+import { WordIndex } from './word-index.ts';
 
 /** How texts would be ranked for a prompt. */
 export type Forecast = {
   readonly valueOf: (text: string) => number;
   readonly deal: (room: number) => ReadonlyMap<string, number>;
-  /** What an embedding model would be asked for: every part and every question once. */
+  /** What an embedding model would be asked for: the parts that it compares and the questions. */
   readonly pieces: readonly string[];
 };
+
+const NOTHING = new Float32Array();
 
 /**
  * Ranks texts by their words alone and stores nothing: what is shown before a run spends anything.
@@ -25,11 +29,14 @@ export async function forecast(
   const chunked = [...new Set(texts)].map((text) => [text, chunkMarkdown(text)] as const);
   const questions = questionsOf(prompt);
   const all = chunked.flatMap(([, chunks]) => chunks);
-  const embedded = await embedAll(
-    lexicalEmbedder,
-    all.map(({ text }) => text),
+  const words = await WordIndex.over(all.map(({ text }) => text));
+  const read = new Set(findWanted(words, questions));
+  const parts = all.filter((_, at) => read.has(at)).map(({ text }) => text);
+  const vectors = new Map(
+    (await embedAll(lexicalEmbedder, parts)).map(({ text, vector }) => [text, vector]),
   );
-  const scores = scoreChunks(embedded, await embedAll(lexicalEmbedder, questions));
+  const embedded = all.map(({ text }) => ({ text, vector: vectors.get(text) ?? NOTHING }));
+  const scores = scoreChunks(words, embedded, await embedAll(lexicalEmbedder, questions));
   const sizes = all.map((chunk) => sizeOf(chunk, count));
   let from = 0;
   const spans = new Map(chunked.map(([text, { length }]) => [text, [from, (from += length)]]));
@@ -46,7 +53,7 @@ export async function forecast(
         ]),
       );
     },
-    pieces: [...new Set([...questions, ...embedded.map(({ text }) => text)])],
+    pieces: [...new Set([...questions, ...parts])],
   };
 }
 

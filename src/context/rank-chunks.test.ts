@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { lexicalEmbedder } from './lexical-embedder.ts';
 import { scoreChunks } from './rank-chunks.ts';
+import { WordIndex } from './word-index.ts';
+
+const wordsOf = (chunks: readonly { readonly text: string }[]) =>
+  new WordIndex(chunks.map(({ text }) => text));
 
 const embed = async (texts: readonly string[]) => {
   const vectors = await lexicalEmbedder.embed(texts);
@@ -19,11 +23,12 @@ const texts = [
 test('a question about something singular finds it among the common', async () => {
   const chunks = await embed(texts);
   const questions = await embed(['Which insurer excludes a bicycle?', 'How are orders taken?']);
-  const scores = scoreChunks(chunks, questions);
+  const scores = scoreChunks(wordsOf(chunks), chunks, questions);
   expect(scores.indexOf(Math.max(...scores))).toBe(2);
 });
 
 test('without a question the outlier is wanted more than what all say', async () => {
-  const scores = scoreChunks(await embed(texts), []);
+  const chunks = await embed(texts);
+  const scores = scoreChunks(wordsOf(chunks), chunks, []);
   expect(scores[2]).toBeGreaterThan(scores[0]!);
 });

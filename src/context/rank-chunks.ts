@@ -1,6 +1,6 @@
 import type { Embedded } from './embedder.ts';
 import { VectorScan } from './vector-scan.ts';
-import { WordIndex } from './word-index.ts';
+import type { WordIndex } from './word-index.ts';
 
 /** The constant of reciprocal rank fusion: how little the first places differ. */
 const RANK_OFFSET = 10;
@@ -34,8 +34,11 @@ export function serveQuestion(
  * weighed by what their best chunks have to say, those in other words than the text's lost theirs
  * (2 % of the facts of `npm run bench retrieval`).
  */
-export function scoreChunks(chunks: readonly Embedded[], questions: readonly Embedded[]): number[] {
-  const words = new WordIndex(chunks.map(({ text }) => text));
+export function scoreChunks(
+  words: WordIndex,
+  chunks: readonly Embedded[],
+  questions: readonly Embedded[],
+): number[] {
   const vectors = new VectorScan(chunks);
   return addOutliers(
     words,
@@ -44,7 +47,7 @@ export function scoreChunks(chunks: readonly Embedded[], questions: readonly Emb
 }
 
 /** To the best that a chunk does for a question: what is singular or dissents is wanted anyway. */
-export function addOutliers(words: WordIndex, served: readonly Float64Array[]): number[] {
+function addOutliers(words: WordIndex, served: readonly Float64Array[]): number[] {
   const singular = reciprocalRanks(words.singularity(), DEPTH);
   const dissent = reciprocalRanks(words.match(DISSENT), DEPTH);
   return Array.from(singular, (rank, at) => {

@@ -2,9 +2,8 @@ import type { Database } from '../db/database.ts';
 import { monitor } from '../platform/performance-monitor.ts';
 import type { Chunk } from './chunk-markdown.ts';
 import type { Embedded } from './embedder.ts';
-import { matchChunks, saveChunks } from './match-chunks.ts';
 import { digestOf, findEmbedded, readVectors } from './memory.ts';
-import { addOutliers, scoreChunks } from './rank-chunks.ts';
+import { highest, scoreChunks } from './rank-chunks.ts';
 import { questionsOf } from './shorten-text.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -23,8 +22,15 @@ export type Recollection = {
   readonly remember: (texts: Texts) => Promise<void>;
   readonly prompt: string;
   readonly count: (text: string) => number;
-  /** Above so many numbers vectors are compared in the database and not in this process. */
-  readonly mostNumbers?: number;
+  /** Above so many parts only those are embedded that have most of the prompt's words. */
+  readonly mostEmbedded?: number;
+} & Reading;
+
+/** How a long reading is watched and ended. */
+export type Reading = {
+  readonly signal?: AbortSignal | undefined;
+  /** Is called before each batch: how many parts are read, of how many. */
+  readonly onParts?: ((done: number, all: number) => void) | undefined;
 };
 
 /** Where vectors are kept, and what makes those that are missing. */
@@ -37,12 +43,10 @@ export type Ranked = {
 };
 
 /**
- * 160 MB of vectors: 100,000 chunks of 384 dimensions, which are more than 20 million characters. A
- * question takes some 20 ms of them here, and a second in PGlite.
+ * So many parts are embedded for one prompt at most, which are about 900,000 characters: with a model
+ * on this machine that takes up to two minutes.
  */
-const MOST_NUMBERS = 40_000_000;
-/** How many chunks a question gets from the database. */
-const MOST_MATCHES = 100;
+const MOST_EMBEDDED = 4_096;
 
 /** Ranks the chunks of all texts by what the prompt asks for. */
 export async function rankTexts(
@@ -52,46 +56,38 @@ export async function rankTexts(
   const chunks = [...chunked.values()].flat();
   if (chunks.length === 0) return { chunks: [], scores: [] };
   const parts = chunks.map(({ text }) => text);
-  const questions = await embedAll(given, questionsOf(given.prompt), parts);
-  const dimensions = questions[0]?.vector.length ?? 0;
-  if (chunks.length * dimensions > (given.mostNumbers ?? MOST_NUMBERS)) {
-    return rankInDatabase(given, chunked, questions);
-  }
-  const embedded = await withVectors(given, chunks);
-  return { chunks: embedded, scores: scoreChunks(embedded, questions) };
+  const words = await WordIndex.over(parts, given.signal);
+  const asked = questionsOf(given.prompt);
+  const read = findWanted(words, asked, given.mostEmbedded).map((at) => parts[at] ?? '');
+  const questions = await embedAll(given, asked, read);
+  const vectors = await readTexts(given, read);
+  const missing = new Float32Array();
+  const embedded = chunks.map((chunk) => ({
+    ...chunk,
+    vector: vectors.get(chunk.text) ?? missing,
+  }));
+  return { chunks: embedded, scores: scoreChunks(words, embedded, questions) };
 }
 
-/** The same by `match_chunks`: of the vectors only those of matches come into this process. */
-async function rankInDatabase(
-  given: Recollection,
-  chunked: ReadonlyMap<string, readonly Chunk[]>,
-  questions: readonly Embedded[],
-): Promise<Ranked> {
-  const { database, tenantId, embedder } = given;
-  const keys = [...chunked].flatMap(([text, { length }]) => {
-    const item = digestOf(text);
-    return Array.from({ length }, (_, place) => `${item}/${place}`);
-  });
-  const matches = await database.asTenant(tenantId, async (tx) => {
-    await saveChunks(tx, given, chunked);
-    const items = [...chunked.keys()].map((text) => digestOf(text));
-    return matchChunks(tx, { model: embedder.model, items, most: MOST_MATCHES }, questions);
-  });
-  const places = new Map(keys.map((key, at) => [key, at]));
-  const served = matches.map((all) => {
-    const scores = new Float64Array(keys.length);
-    for (const { item, place, score } of all) scores[places.get(`${item}/${place}`) ?? 0] = score;
-    return scores;
-  });
-  const chunks = [...chunked.values()].flat();
-  const scores = addOutliers(new WordIndex(chunks.map(({ text }) => text)), served);
-  const matched = new Set(matches.flat().map(({ body }) => body));
-  const vectors = await readTexts(given, [...matched]);
-  const missing = new Float32Array();
-  return {
-    chunks: chunks.map((chunk) => ({ ...chunk, vector: vectors.get(chunk.text) ?? missing })),
-    scores,
-  };
+/**
+ * The chunks that are embedded: all, or of more than `most` those that have most of the questions'
+ * words, in turn the best of each question. The others are ranked by their words alone.
+ */
+export function findWanted(
+  words: WordIndex,
+  questions: readonly string[],
+  most = MOST_EMBEDDED,
+): readonly number[] {
+  if (words.size <= most) return Array.from({ length: words.size }, (_, at) => at);
+  const rankings = questions.map((question) => highest(words.match(question), most));
+  const wanted = new Set<number>();
+  for (let rank = 0; rank < most && wanted.size < most; rank++) {
+    for (const ranking of rankings) {
+      const at = ranking[rank];
+      if (at !== undefined && wanted.size < most) wanted.add(at);
+    }
+  }
+  return [...wanted];
 }
 
 /** The questions with their vectors, once they and the parts of the texts are embedded. */

@@ -1,3 +1,4 @@
+import { Slices } from '../platform/clock.ts';
 import { monitor } from '../platform/performance-monitor.ts';
 import { type Chunk, chunkMarkdown } from './chunk-markdown.ts';
 import { byScore, dealRoom } from './deal-room.ts';
@@ -38,6 +39,7 @@ export class Recall {
     given: Recollection,
     chunked: ReadonlyMap<string, readonly Chunk[]>,
     { chunks, scores }: Ranked,
+    sizes: readonly number[],
   ) {
     this.#given = given;
     this.#chunks = chunks;
@@ -46,7 +48,7 @@ export class Recall {
       [...chunked].map(([text, { length }]) => [text, { from, to: (from += length) }]),
     );
     this.#scores = scores;
-    this.#sizes = chunks.map((chunk) => sizeOf(chunk, given.count));
+    this.#sizes = sizes;
     this.#order = byScore(scores);
     const { embedder, prompt } = given;
     this.#digest = digestOf(METHOD, embedder.model, prompt, ...[...chunked.keys()].toSorted());
@@ -54,8 +56,20 @@ export class Recall {
 
   /** Embeds what was not embedded before, and ranks the parts of all texts together. */
   static async over(given: Recollection, texts: readonly string[]): Promise<Recall> {
-    const chunked = new Map([...new Set(texts)].map((text) => [text, chunkMarkdown(text)]));
-    return new Recall(given, chunked, await rankTexts(given, chunked));
+    const slices = new Slices();
+    const chunked = new Map<string, readonly Chunk[]>();
+    for (const text of new Set(texts)) {
+      given.signal?.throwIfAborted();
+      chunked.set(text, chunkMarkdown(text));
+      await slices.rest();
+    }
+    const ranked = await rankTexts(given, chunked);
+    const sizes: number[] = [];
+    for (const chunk of ranked.chunks) {
+      sizes.push(sizeOf(chunk, given.count));
+      await slices.rest();
+    }
+    return new Recall(given, chunked, ranked, sizes);
   }
 
   /** How much a text has to say on the prompt, from 0 to about 1. */

@@ -13,7 +13,8 @@ const SPREAD = 1e-4;
  * be among the nearest by its sums is compared again in 64, so that the ranking is that of `likeness`.
  */
 export class VectorScan {
-  readonly #vectors: readonly Embedded[];
+  /** Those that were embedded, with their places among all: the others take no memory here. */
+  readonly #vectors: readonly { readonly at: number; readonly vector: Float32Array }[];
   readonly #dimensions: number;
   /** Bytes of a vector in the kernel's memory, where zeros fill it up. */
   readonly #bytes: number;
@@ -22,17 +23,17 @@ export class VectorScan {
   readonly #kernel: ScanKernel;
 
   constructor(vectors: readonly Embedded[]) {
-    this.#vectors = vectors;
     this.#dimensions = vectors.reduce((most, { vector }) => Math.max(most, vector.length), 0);
     this.#bytes = Math.max(1, Math.ceil((this.#dimensions * BYTES) / STRIDE)) * STRIDE;
-    const { length } = vectors;
+    this.#vectors = vectors.flatMap(({ vector }, at) =>
+      vector.length === this.#dimensions ? [{ at, vector }] : [],
+    );
+    const { length } = this.#vectors;
     const size = (length + 1) * this.#bytes + length * BYTES;
     const { buffer, scan } = createKernel(size);
     const numbers = this.#bytes / BYTES;
     const block = new Float32Array(buffer, 0, (length + 1) * numbers);
-    for (const [at, { vector }] of vectors.entries()) {
-      if (vector.length === this.#dimensions) block.set(vector, at * numbers);
-    }
+    for (const [row, { vector }] of this.#vectors.entries()) block.set(vector, row * numbers);
     this.#question = block.subarray(length * numbers);
     this.#sums = new Float32Array(buffer, (length + 1) * this.#bytes, length);
     this.#kernel = scan;
@@ -47,9 +48,10 @@ export class VectorScan {
     this.#kernel(0, end, end, this.#bytes, end + this.#bytes);
     const least = Math.max(0, lowestOf(this.#sums, most)) - SPREAD;
     const found: Near[] = [];
-    for (let at = 0; at < length; at++) {
-      if (this.#sums[at]! < least) continue;
-      const exact = likeness(this.#vectors[at]!.vector, question);
+    for (let row = 0; row < length; row++) {
+      if (this.#sums[row]! < least) continue;
+      const { at, vector } = this.#vectors[row]!;
+      const exact = likeness(vector, question);
       if (exact > 0) found.push({ at, likeness: exact });
     }
     return found.toSorted((a, b) => b.likeness - a.likeness || a.at - b.at).slice(0, most);

@@ -1,3 +1,4 @@
+import { Slices } from '../platform/clock.ts';
 import { subjectWords } from './words.ts';
 
 /** BM25 as usual; match_words in src/db/functions/match-chunks.sql has the same numbers. */
@@ -8,22 +9,41 @@ const RAREST = 12;
 
 /** Word statistics of chunks: how well they match a question, how rare what they say is. */
 export class WordIndex {
-  readonly #sizes: readonly number[];
-  readonly #mean: number;
+  readonly #sizes: number[] = [];
+  #total = 0;
   /** For each word the chunks that have it, with how often. */
   readonly #places = new Map<string, Map<number, number>>();
 
   constructor(texts: readonly string[]) {
-    const all = texts.map(subjectWords);
-    this.#sizes = all.map((words) => words.length);
-    const total = this.#sizes.reduce((sum, size) => sum + size, 0);
-    this.#mean = Math.max(1, total / Math.max(1, all.length));
-    for (const [at, words] of all.entries()) {
-      for (const word of words) {
-        const counts = this.#places.get(word) ?? new Map<number, number>();
-        counts.set(at, (counts.get(at) ?? 0) + 1);
-        this.#places.set(word, counts);
-      }
+    for (const text of texts) this.#add(text);
+  }
+
+  /** The same for many chunks, a few at a time: whatever else the process does goes on meanwhile. */
+  static async over(texts: readonly string[], signal?: AbortSignal): Promise<WordIndex> {
+    const index = new WordIndex([]);
+    const slices = new Slices();
+    for (const text of texts) {
+      signal?.throwIfAborted();
+      index.#add(text);
+      await slices.rest();
+    }
+    return index;
+  }
+
+  /** How many chunks there are. */
+  get size(): number {
+    return this.#sizes.length;
+  }
+
+  #add(text: string): void {
+    const at = this.#sizes.length;
+    const words = subjectWords(text);
+    this.#sizes.push(words.length);
+    this.#total += words.length;
+    for (const word of words) {
+      const counts = this.#places.get(word) ?? new Map<number, number>();
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+      this.#places.set(word, counts);
     }
   }
 
@@ -31,10 +51,11 @@ export class WordIndex {
   match(question: string): Float64Array {
     const result = new Float64Array(this.#sizes.length);
     const words = [...new Set(subjectWords(question))];
+    const mean = Math.max(1, this.#total / Math.max(1, this.#sizes.length));
     const most = words.reduce((sum, word) => sum + this.#rarity(word), 0) * (SATURATION + 1);
     for (const word of words) {
       for (const [at, count] of this.#places.get(word) ?? []) {
-        const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * (this.#sizes[at] ?? 0)) / this.#mean;
+        const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * (this.#sizes[at] ?? 0)) / mean;
         const found = (count * (SATURATION + 1)) / (count + SATURATION * length);
         result[at] = (result[at] ?? 0) + (this.#rarity(word) * found) / most;
       }

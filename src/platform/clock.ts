@@ -64,6 +64,20 @@ export class Slices {
   }
 }
 
+/** The outcome of a promise; rejects with the signal's reason as soon as that aborts. */
+export async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 /** Calls `tick` every `ms` until stopped; it does not keep the process alive. */
 export function every(ms: number, tick: () => void): { stop(): void } {
   const timer = setInterval(tick, ms);
