@@ -98,5 +98,11 @@ describe('the estimate of a new run', () => {
     expect(promptsWith(resource)).toBeCloseTo(4, 0);
     // The contract of citations comes with it.
     expect(promptsWith(source)).toBeCloseTo(10.4, 0);
+    // Prompts show 80,000 characters of sources, however long these are.
+    const long = [{ title: 'Archive', excerpts: [text.repeat(100)] }];
+    const archive = await estimateNewRun(database, tenantId, { ...run, sources: long }, config);
+    const shown = 80_000 / text.length;
+    expect(promptsWith(archive) / 10).toBeGreaterThan(shown);
+    expect(promptsWith(archive) / 10).toBeLessThan(1.1 * shown);
   });
 });

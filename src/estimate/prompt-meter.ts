@@ -1,6 +1,7 @@
 import { assembleRequest } from '../generation/assemble-request.ts';
 import { isShownRendered, showSections } from '../generation/document-text.ts';
 import type { JobInput } from '../generation/job-input.ts';
+import { findSourceTexts, type SourceLevels } from '../generation/pack-sources.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { TokenCounter } from '../models/tokens.ts';
 import { optionLabel } from '../planning/deal-labels.ts';
@@ -8,6 +9,7 @@ import { describeDocument } from '../recipe/contract.ts';
 import { isShown } from '../recipe/edges.ts';
 import { type PromptFacts, renderSeedPrompt } from '../recipe/render-prompt.ts';
 import type { Process } from '../recipe/types.ts';
+import { adapter } from '../sources/adapt-settings.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { asAnswer, expectContent } from './expect-content.ts';
 import type { ForeseenCall } from './foresee-calls.ts';
@@ -161,7 +163,27 @@ function assemble(bench: Bench, call: ForeseenCall, inputs: readonly JobInput[])
     facts,
     seedPrompt,
     turn: null,
-    ...(sources && { sources }),
+    ...(sources && { sources, sourceLevels: remember('levels', () => foreseeLevels(sources)) }),
   };
   return assembleRequest({ ...around, stage, step, planned, inputs, model: PLAIN_MODEL });
+}
+
+/**
+ * How much prompts will show of sources whose texts are too long for them: as many characters, of
+ * whichever sources. Which ones a stage chooses is not known yet, and a token is a token.
+ */
+function foreseeLevels(sources: SourceSet): SourceLevels {
+  const texts = findSourceTexts(sources);
+  let left = adapter.settings.textCharacters;
+  if (texts.reduce((sum, { text }) => sum + text.length, 0) <= left) return new Map();
+  return new Map(
+    sources.standing.map(({ id, excerpts }) => {
+      const passages = excerpts.map((text) => {
+        const shown = text.slice(0, left);
+        left -= shown.length;
+        return shown;
+      });
+      return [id, { passages: passages.filter((text) => text !== '') }];
+    }),
+  );
 }

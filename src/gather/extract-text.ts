@@ -1,6 +1,7 @@
 import { basename, extname } from 'node:path';
 import { DialecticError } from '../errors/errors.ts';
 import type { SourceDraft } from '../sources/source.ts';
+import { SOURCE_LIMITS, tooLong } from '../sources/source-limits.ts';
 import { describeMarkdown } from './describe-markdown.ts';
 import { type Extracted, Unreadable } from './extracted.ts';
 import type { Extractor } from './extractor.ts';
@@ -28,6 +29,7 @@ export async function draftOf(content: Content, extractor: Extractor): Promise<S
     const { text, about } = await extract(content, extractor);
     const clean = text.replaceAll('\0', '').toWellFormed();
     if (clean.trim() === '') throw new Unreadable('holds no text');
+    if (clean.length > SOURCE_LIMITS.each) throw tooLong(place, clean.length);
     return { title: content.name ?? nameOf(place), ...about, excerpts: [clean] };
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown;

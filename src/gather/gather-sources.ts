@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
 import { canonicalUrl } from '../sources/canonical-key.ts';
+import { SOURCE_LIMITS } from '../sources/source-limits.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { draftOf } from './extract-text.ts';
 import { type ExtractLimits, Extractor } from './extractor.ts';
@@ -20,11 +21,11 @@ import { MOST_BYTES, readBytes } from './read-bytes.ts';
 /** How sources are gathered. */
 export type GatherOptions = ExtractLimits &
   FetchOptions & {
-    /** The most bytes that are taken in all; 100 MB. */
+    /** The most bytes that are taken in all; 50 MB. */
     readonly maxTotalBytes?: number;
   };
 
-const MOST_TOTAL = 100_000_000;
+const MOST_TOTAL = SOURCE_LIMITS.together;
 /** So many pages are fetched at once. */
 const MOST_AT_ONCE = 10;
 
@@ -135,7 +136,9 @@ class Gathering implements Gathered {
     const most = this.#options.maxTotalBytes ?? MOST_TOTAL;
     this.#total += source.archived?.bytes.length ?? 0;
     if (this.#total > most) {
-      const message = `The sources have more than ${countNoun(most, 'byte')} together.`;
+      const message =
+        `With ${source.place} the sources have more than ${countNoun(most, 'byte')} together. ` +
+        'Leave some out, or give them to a project of their own.';
       throw new DialecticError('file_too_large', message);
     }
     this.sources.push(source);

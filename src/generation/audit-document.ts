@@ -45,8 +45,9 @@ export function auditDocument(assembly: Assembly, content: object): DocumentAudi
   if (texts.length === 0 && sources.size === 0) return null;
   const standing = sources.standing.map(({ id }) => id);
   const said = saidTexts(assembly);
-  const given = givenTexts(assembly, sources);
-  const audit = createAuditor(sources.find, standing, { given: [...said, ...given], said });
+  const read = sources.standing.map(({ excerpts }) => excerpts);
+  const given = [said, Object.values(assembly.facts.resources), ...read];
+  const audit = createAuditor(sources.find, standing, { given, said });
   const audited = texts.map((text) => ({ ...text, ...audit(text.text) }));
   const wantsAll = !describeDocument(stage, step).cites;
   const counted = audited.filter(({ cites }) => cites || wantsAll);
@@ -94,12 +95,6 @@ const add = (numbers: readonly number[]): number => numbers.reduce((sum, one) =>
 const saidTexts = ({ facts, inputs }: Assembly): string[] => [
   facts.userRequest,
   ...inputs.filter(({ type }) => type === 'feedback').map(({ text }) => text),
-];
-
-/** An address that people gave, or that stands in a source, is not invented. */
-const givenTexts = ({ facts }: Assembly, sources: SourceSet): string[] => [
-  ...Object.values(facts.resources),
-  ...sources.standing.flatMap(({ excerpts }) => excerpts),
 ];
 
 const KINDS: Readonly<Record<string, Citation['kind']>> = {

@@ -1,4 +1,4 @@
-import { keySentences } from '../sources/key-sentences.ts';
+import { Slices } from '../platform/clock.ts';
 import { type Listed, listSources } from '../sources/list-sources.ts';
 import { hideMarkers } from '../sources/markers.ts';
 import { scoreRelevance } from '../sources/score-relevance.ts';
@@ -28,8 +28,14 @@ export type SourceText = {
   readonly text: string;
 };
 
-/** How much a prompt shows of a source's text: all, key sentences, or nothing beside the list. */
-export type SourceLevels = ReadonlyMap<string, 0 | 1 | null>;
+/** How much a prompt shows of a source's text: all, some passages, or nothing beside the list. */
+export type SourceLevels = ReadonlyMap<string, 0 | null | SourcePassages>;
+
+/** Key sentences of a source or passages that were found for the stage, in the order of the source. */
+export type SourcePassages = { readonly passages: readonly string[] };
+
+/** Stands between parts of a text that do not follow each other. */
+export const GAP = '\n[…]\n';
 
 /** The texts of the sources that a prompt shows, in the order of their ids. */
 export const findSourceTexts = (
@@ -39,8 +45,8 @@ export const findSourceTexts = (
   (sources?.standing ?? []).flatMap((source): SourceText[] => {
     const level = levels.get(source.id);
     if (level === null) return [];
-    if (level === 1) {
-      const text = keySentences(source.excerpts, source.title).join('\n[…]\n');
+    if (typeof level === 'object') {
+      const text = level.passages.join(GAP);
       return text === '' ? [] : [{ source, id: source.id, text }];
     }
     return source.excerpts.map((text, at) => ({
@@ -82,16 +88,28 @@ const known = new WeakMap<SourceSet, Scores>();
  * The sources with their scores. A score depends on the request and on what was read first, which stays
  * first: a source keeps it, and the list only grows at its end.
  */
-function listWithScores(sources: SourceSet, request: string): Listed[] {
+const listWithScores = (sources: SourceSet, request: string): Listed[] => [
+  ...listEach(sources, request),
+];
+
+/** Scores the sources a few at a time, so that the list of a prompt finds the scores of thousands. */
+export async function scoreSources(sources: SourceSet, request: string): Promise<void> {
+  const slices = new Slices();
+  for (const _ of listEach(sources, request)) await slices.rest();
+}
+
+function* listEach(sources: SourceSet, request: string): Generator<Listed> {
   const before = known.get(sources);
   const scores = before?.request === request ? before : { request, byText: new Map() };
   known.set(sources, scores);
   const relevanceOf = scoreRelevance(request);
-  return sources.standing.map((source): Listed => {
+  for (const source of sources.standing) {
     const [first] = source.excerpts;
-    if (first === undefined || request === '') return { source };
-    const relevance = scores.byText.get(first) ?? relevanceOf(first);
-    scores.byText.set(first, relevance);
-    return { source, scores: { relevance } };
-  });
+    if (first === undefined || request === '') yield { source };
+    else {
+      const relevance = scores.byText.get(first) ?? relevanceOf(first);
+      scores.byText.set(first, relevance);
+      yield { source, scores: { relevance } };
+    }
+  }
 }

@@ -43,6 +43,21 @@ describe('the attention of a prompt', () => {
     );
   });
 
+  test('measures few of thousands of sources: it ends where the room is full', () => {
+    let measured = 0;
+    const candidates = Array.from({ length: 5_000 }, (_, at) => ({
+      id: `S${at + 1}`,
+      attention: { ...even, relevance: 1 - at / 5_000 },
+      get sizes(): readonly [number, number] {
+        measured += 1;
+        return [10_000, 600];
+      },
+    }));
+    const levels = chooseLevels(candidates, 80_000, 1);
+    expect([...levels.values()].filter((level) => level !== null).length).toBeGreaterThan(7);
+    expect(measured).toBeLessThan(200);
+  });
+
   test('grows with relevance, use, recency and the objective alike', () => {
     for (const name of ['relevance', 'use', 'recency', 'objective'] as const) {
       const none = { relevance: 0, use: 0, recency: 0, objective: 0 };

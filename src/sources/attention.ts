@@ -12,7 +12,10 @@ export type Attention = {
   readonly objective: number;
 };
 
-/** A source that may be shown in detail, with the tokens that levels 0 and 1 of it take. */
+/**
+ * A source that may be shown in detail, with what levels 0 and 1 of it take. Its sizes are asked for
+ * only when it is drawn.
+ */
 export type Candidate = {
   readonly id: string;
   readonly attention: Attention;
@@ -35,6 +38,12 @@ const TOP = 8;
 /** One source takes at most this share of the room; a longer one is shown by its key sentences. */
 const LARGEST_SHARE = 1 / 2;
 
+/** Whether a text may be shown whole where prompts show so much of all texts. */
+export const mayBeWhole = (size: number, room: number): boolean => size <= room * LARGEST_SHARE;
+
+/** So many candidates in a row that find no room: it is full, and the others need not be measured. */
+const MOST_MISFITS = 50;
+
 /** How much of a prompt's attention a source deserves, from 0 to 1. */
 export const weighSource = (attention: Attention): number =>
   Object.entries(WEIGHTS).reduce(
@@ -53,11 +62,15 @@ export function chooseLevels(
   seed: number,
 ): ReadonlyMap<string, (Level & (0 | 1)) | null> {
   let left = room;
+  let misfits = 0;
   const levels = new Map<string, 0 | 1 | null>(candidates.map(({ id }) => [id, null]));
-  for (const { id, sizes } of drawOrder(candidates, seed)) {
-    const [full, key] = sizes;
-    const isWhole = full <= left && full <= room * LARGEST_SHARE;
+  for (const candidate of drawOrder(candidates, seed)) {
+    if (misfits > MOST_MISFITS) break;
+    const { id } = candidate;
+    const [full, key] = candidate.sizes;
+    const isWhole = full <= left && mayBeWhole(full, room);
     const size = isWhole ? full : key;
+    misfits = size > left ? misfits + 1 : 0;
     if (size > left) continue;
     left -= size;
     levels.set(id, isWhole ? 0 : 1);

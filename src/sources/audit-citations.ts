@@ -1,6 +1,7 @@
 import { canonicalUrl } from './canonical-key.ts';
 import { type Claim, findClaims } from './claims.ts';
 import type { FindSource } from './footnotes.ts';
+import { onceForTexts } from './long-texts.ts';
 import { findFlagged, findMalformed, findMarkers, plainMarkers } from './markers.ts';
 import { matchSpans } from './match-spans.ts';
 import { findProse, type Prose, type Span } from './prose-spans.ts';
@@ -53,7 +54,7 @@ export const auditCitations = (
 /** Texts that are no sources themselves. */
 type Beside = {
   /** Addresses that stand in these are not invented. */
-  readonly given?: readonly string[];
+  readonly given?: readonly (readonly string[])[];
   /** What a person has said: a statement whose figures and quotations stand there needs no source. */
   readonly said?: readonly string[];
 };
@@ -66,12 +67,15 @@ export function createAuditor(
 ): (text: string) => CitationAudit {
   const sources = new SourceTexts(find);
   const own = new SourceText({ title: '', excerpts: said });
-  const addresses = new Set(
-    [
-      ...known.flatMap((id) => find(id)?.url ?? []),
-      ...given.flatMap((text) => text.match(ADDRESS) ?? []),
-    ].map(canonicalUrl),
-  );
+  let found: ReadonlySet<string | undefined> | undefined;
+  // Most documents have no address: the texts are searched for theirs when the first one does.
+  const addresses = (): ReadonlySet<string | undefined> => {
+    found ??= new Set([
+      ...known.flatMap((id) => find(id)?.url ?? []).map(canonicalUrl),
+      ...given.flatMap(addressesIn),
+    ]);
+    return found;
+  };
   return (text) => audit(text, find, known, { sources, addresses, own });
 }
 
@@ -84,7 +88,7 @@ export function createQuoteCheck(find: FindSource): (id: string, quote: string) 
 /** What the statements of a text are compared with. */
 type Compared = {
   readonly sources: SourceTexts;
-  readonly addresses: ReadonlySet<string | undefined>;
+  readonly addresses: () => ReadonlySet<string | undefined>;
   readonly own: SourceText;
 };
 
@@ -121,15 +125,22 @@ function audit(
   };
 }
 
+/** The keys of the addresses in texts. */
+const addressesIn = (texts: readonly string[]): readonly (string | undefined)[] =>
+  onceForTexts(texts, 'addresses', () => [
+    ...new Set(texts.flatMap((text) => text.match(ADDRESS) ?? []).map(canonicalUrl)),
+  ]);
+
 type Found = Span & { readonly code: CitationDefectCode };
 
 /** Addresses that no source has; one of this machine is no reference. */
 function findInvented(
   text: string,
   prose: readonly Prose[],
-  known: ReadonlySet<string | undefined>,
+  given: () => ReadonlySet<string | undefined>,
 ): Found[] {
   if (!text.includes('http')) return [];
+  const known = given();
   return prose
     .flatMap(({ start, end }) => matchSpans(ADDRESS, text.slice(start, end), start))
     .filter((found) => {
@@ -146,6 +157,11 @@ class SourceText {
   #numbers: Set<string> | undefined;
   /** Whether nothing was read of the source. */
   readonly isBlank: boolean;
+
+  static of(source: Pick<Source, 'title' | 'excerpts'>): SourceText {
+    const name = `comparable ${source.title}`;
+    return onceForTexts(source.excerpts, name, () => new SourceText(source));
+  }
 
   constructor({ title, excerpts }: Pick<Source, 'title' | 'excerpts'>) {
     this.#text = [title, ...excerpts].join('\n');
@@ -225,7 +241,7 @@ class SourceTexts {
     if (known !== undefined) return known;
     const source = this.#find(id);
     const standing = source?.aliasOf === undefined ? source : this.#find(source.aliasOf);
-    const read = standing ? new SourceText(standing) : null;
+    const read = standing ? SourceText.of(standing) : null;
     this.#known.set(id, read);
     return read;
   }

@@ -1,7 +1,7 @@
 import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { saveBlobs } from '../documents/blobs.ts';
 import { DialecticError } from '../errors/errors.ts';
-import { elapsedMs } from '../platform/clock.ts';
+import { elapsedMs, Slices } from '../platform/clock.ts';
 import { monitor } from '../platform/performance-monitor.ts';
 import { type SourceDraft, withLines } from './source.ts';
 import { type ArchivedBytes, saveCopies } from './source-copies.ts';
@@ -25,42 +25,86 @@ export type NewSource = {
 export const SAME_TEXT: Likeness = { mergeAt: 1 };
 
 type Row = {
+  ordinal: number;
   key: string;
   title: string;
   about: unknown;
   degraded: string | null;
   alias_of: number | null;
   split_from: readonly number[];
-  excerpts: readonly string[] | null;
+  characters: number;
 };
 
-const WITH_TEXTS = `select s.key, s.title, s.about, s.degraded, s.alias_of, s.split_from,
-    (select array_agg(b.body order by x.ordinal) from source_excerpts x
-     join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
-     where x.tenant_id = s.tenant_id and x.project_id = s.project_id and x.source = s.ordinal)
-      as excerpts
-  from sources s`;
+/** Characters that are read at a time: the embedded store keeps the memory that a reply took. */
+const MOST_READ = 8_000_000;
 
 /** The sources of a project with their texts. */
 export async function readProjectSources(tx: TenantQueries, projectId: string): Promise<SourceSet> {
-  const rows = await tx.query<Row>(`${WITH_TEXTS} where s.project_id = $1 order by s.ordinal`, [
-    projectId,
-  ]);
-  return new SourceSet(rows.map(toStored));
+  const rows = await tx.query<Row>(
+    `select s.ordinal, s.key, s.title, s.about, s.degraded, s.alias_of, s.split_from,
+       coalesce((select sum(length(b.body)) from source_excerpts x
+         join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
+         where x.tenant_id = s.tenant_id and x.project_id = s.project_id
+           and x.source = s.ordinal), 0)::float8 as characters
+     from sources s where s.project_id = $1 order by s.ordinal`,
+    [projectId],
+  );
+  const stored: StoredSource[] = [];
+  for (const part of partsOf(rows)) {
+    const texts = await tx.query<{ source: number; body: string }>(
+      `select x.source, b.body from source_excerpts x
+       join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
+       where x.project_id = $1 and x.source = any ($2::int[]) order by x.source, x.ordinal`,
+      [projectId, part.map(({ ordinal }) => ordinal)],
+    );
+    const bodies = Map.groupBy(texts, ({ source }) => source);
+    stored.push(...part.map((row) => toStored(row, bodies.get(row.ordinal) ?? [])));
+  }
+  return new SourceSet(stored);
 }
 
-const toStored = ({ key, title, about, degraded, excerpts, ...row }: Row): StoredSource => ({
+/** Runs of sources whose texts are read together. */
+function partsOf(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [];
+  let left = 0;
+  for (const row of rows) {
+    left -= row.characters;
+    const last = parts.at(-1);
+    if (last && left >= 0) last.push(row);
+    else {
+      parts.push([row]);
+      left = MOST_READ - row.characters;
+    }
+  }
+  return parts;
+}
+
+const toStored = (
+  { key, title, about, degraded, ...row }: Row,
+  texts: readonly { readonly body: string }[],
+): StoredSource => ({
   key,
   draft: withLines({
     // As writeSources put it there.
     ...(about as Omit<SourceDraft, 'title' | 'excerpts'>),
     title,
-    excerpts: excerpts ?? [],
+    excerpts: texts.map(({ body }) => body),
     ...(degraded !== null && { degraded }),
   }),
   aliasOf: row.alias_of,
   splitFrom: row.split_from,
 });
+
+/** How many characters of sources a project has. */
+export async function countCharacters(tx: TenantQueries, projectId: string): Promise<number> {
+  const [row] = await tx.query<{ characters: number }>(
+    `select coalesce(sum(length(b.body)), 0)::float8 as characters from source_excerpts x
+     join blobs b on b.tenant_id = x.tenant_id and b.hash = x.blob_hash
+     where x.project_id = $1`,
+    [projectId],
+  );
+  return row?.characters ?? 0;
+}
 
 /**
  * Admits sources in the order of their finds, so that ids do not depend on which lane was faster, and
@@ -78,14 +122,16 @@ export async function admitSources(
   const ordered = wanted.toSorted(compareFinds);
   const sources = await lockSources(tx, projectId);
   const origins: SourceOrigin[] = [];
-  const registered = new Map(
-    ordered.map((one) => {
-      const before = sources.size;
-      const outcome = sources.admit(one.draft, likeness);
-      if (sources.size > before) origins.push(one.origin);
-      return [one, outcome];
-    }),
-  );
+  const registered = new Map<NewSource, Registered>();
+  // Leases are extended meanwhile: a text of 9 MB takes half a second.
+  const slices = new Slices();
+  for (const one of ordered) {
+    const before = sources.size;
+    const outcome = sources.admit(one.draft, likeness);
+    registered.set(one, outcome);
+    if (sources.size > before) origins.push(one.origin);
+    await slices.rest();
+  }
   await writeSources(tx, projectId, sources, origins);
   const copies = ordered.flatMap((one) =>
     one.archived ? [{ id: registered.get(one)!.id, archived: one.archived }] : [],

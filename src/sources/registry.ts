@@ -99,7 +99,7 @@ export class SourceRegistry {
 
   /** Sources with nearly this text, the nearest first. */
   findNear(text: string): Near[] {
-    return this.#index.findNear(text, this.#options.suggestAt ?? SUGGESTED);
+    return this.#index.findNear({ excerpts: [text] }, this.#options.suggestAt ?? SUGGESTED);
   }
 
   /** All sources in the order of their ids. */

@@ -25,6 +25,7 @@ export class SourceCache {
   readonly #adapter: SettingsAdapter;
   readonly #monitor: PerformanceMonitor;
   #used = 0;
+  readonly #loading = new Map<string, Promise<SourceSet>>();
 
   constructor(settings: SettingsAdapter = adapter, measured: PerformanceMonitor = monitor) {
     this.#adapter = settings;
@@ -47,11 +48,25 @@ export class SourceCache {
     const key = `${tx.tenantId}/${row.project_id}`;
     const known = this.#entries.get(key);
     const isHit = known?.version === row.version;
-    const sources = isHit ? known.sources : await readProjectSources(tx, row.project_id);
+    const { project_id, version } = row;
+    const sources = isHit ? known.sources : await this.#load(tx, project_id, `${key} ${version}`);
     const dropped = this.#keep(key, { version: row.version, sources, characters: sizeOf(sources) });
     this.#monitor.count('source_cache', isHit ? 1 : 0, isHit ? 0 : 1);
     this.#adapter.noteLookup(isHit, dropped, this.#used);
     return sources;
+  }
+
+  /** Jobs that miss the same texts at once wait for the one that reads them. */
+  async #load(tx: TenantQueries, projectId: string, key: string): Promise<SourceSet> {
+    const other = await this.#loading.get(key)?.catch(() => undefined);
+    if (other !== undefined) return other;
+    const own = readProjectSources(tx, projectId);
+    this.#loading.set(key, own);
+    try {
+      return await own;
+    } finally {
+      if (this.#loading.get(key) === own) this.#loading.delete(key);
+    }
   }
 
   /** Puts an entry behind all others, and drops from the front; returns how many were dropped. */
@@ -65,11 +80,12 @@ export class SourceCache {
       this.#drop(oldest);
       dropped += 1;
     }
-    // What is larger than the whole cache is read every time, and counts as pressure on it.
-    if (entry.characters > cacheCharacters) return dropped + 1;
+    // What is larger than the whole cache is kept alone, until another project is read: each job of a
+    // run asks for it, and reading 50 MB takes the store a second. It counts as pressure.
+    const pressure = entry.characters > cacheCharacters ? 1 : 0;
     this.#entries.set(key, entry);
     this.#used += entry.characters;
-    return dropped;
+    return dropped + pressure;
   }
 
   #drop(key: string): void {

@@ -1,5 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
-import { canonicalKey } from './canonical-key.ts';
+import { keyOfDraft, onceForTexts } from './long-texts.ts';
 import { createNearDuplicates, type NearDuplicates, type NearMethod } from './near-duplicates.ts';
 import { compareWith } from './shingles.ts';
 import {
@@ -103,16 +103,15 @@ export class SourceIndex {
   admit(found: SourceDraft, likeness: Likeness, write: Write): Registered {
     const draft = withLines(found);
     const { suggestAt = SUGGESTED, mergeAt } = likeness;
-    const key = canonicalKey(draft);
+    const key = keyOfDraft(draft);
     const known = this.#ordinals.get(key);
     if (known !== undefined) {
       if (isMore(this.own(known), draft)) write({ more: known, source: draft });
       return { id: idOf(this.standing(known)), isNew: false, near: [] };
     }
     const index = this.#nearIndex();
-    const text = textOf(draft);
-    const signature = index.sign(text);
-    const near = this.#compare(text, index.find(signature), suggestAt);
+    const signature = this.#sign(index, draft);
+    const near = this.#compare(draft, index.find(signature), suggestAt);
     const ordinal = this.size + 1;
     write({ key, near: encode(this.#method, signature), source: draft }, signature);
     const [nearest] = near;
@@ -212,15 +211,19 @@ export class SourceIndex {
   }
 
   /** Sources whose text is nearly this one, the nearest first. */
-  findNear(text: string, least: number): Near[] {
+  findNear(draft: Pick<SourceDraft, 'excerpts'>, least: number): Near[] {
     const index = this.#nearIndex();
-    return this.#compare(text, index.find(index.sign(text)), least);
+    return this.#compare(draft, index.find(this.#sign(index, draft)), least);
   }
 
   /** Those of the candidates whose texts are so much alike, the nearest first. */
-  #compare(text: string, candidates: readonly number[], least: number): Near[] {
+  #compare(
+    draft: Pick<SourceDraft, 'excerpts'>,
+    candidates: readonly number[],
+    least: number,
+  ): Near[] {
     if (candidates.length === 0) return [];
-    const likenessTo = compareWith(text);
+    const likenessTo = compareWith(textOf(draft));
     return candidates
       .slice(0, MOST_COMPARED)
       .map((one) => ({ id: idOf(one), likeness: likenessTo(textOf(this.own(one))) }))
@@ -240,7 +243,13 @@ export class SourceIndex {
 
   /** As the record has it, or made anew where it was made in another way. */
   #signatureOf(near: NearDuplicates, entry: { near?: string; source: SourceDraft }): Uint32Array {
-    return decode(this.#method, entry.near) ?? near.sign(textOf(entry.source));
+    return decode(this.#method, entry.near) ?? this.#sign(near, entry.source);
+  }
+
+  #sign(near: NearDuplicates, { excerpts }: Pick<SourceDraft, 'excerpts'>): Uint32Array {
+    // A copy: the method may use its array again.
+    const sign = () => near.sign(textOf({ excerpts })).slice();
+    return onceForTexts(excerpts, `signature ${this.#method}`, sign);
   }
 
   #admission(ordinal: number) {
@@ -262,7 +271,7 @@ export class SourceIndex {
   }
 }
 
-const textOf = ({ excerpts }: SourceDraft): string => excerpts.join('\n');
+const textOf = ({ excerpts }: Pick<SourceDraft, 'excerpts'>): string => excerpts.join('\n');
 
 /** A signature as a record holds it: how it was made, and its numbers. */
 const encode = (method: NearMethod, { buffer, byteOffset, byteLength }: Uint32Array): string =>

@@ -7,6 +7,7 @@ import {
   SourceIndex,
   SUGGESTED,
 } from './source-index.ts';
+import { lengthOf, SOURCE_LIMITS, tooLong, tooMuch } from './source-limits.ts';
 
 /** A source as it is stored: what was said of it itself, without its aliases. */
 export type StoredSource = {
@@ -21,6 +22,10 @@ export type StoredSource = {
 /** The sources of one project in memory, by the rules of every registry (SourceIndex). */
 export class SourceSet {
   readonly #entries: Entry[] = [];
+  /** How long all texts are together. */
+  #characters = 0;
+  /** Every part of a prompt asks for them, and there may be thousands; until something changes. */
+  #standing: readonly Source[] | undefined;
   readonly #index = new SourceIndex((place) => this.#entries[place]!);
   /** The numbers of the sources that were changed since they were read. */
   readonly changed = new Set<number>();
@@ -45,9 +50,18 @@ export class SourceSet {
     return this.#index.size;
   }
 
-  /** Admits a draft, or adds what is new to the source that it is. */
+  /**
+   * Admits a draft, or adds what is new to the source that it is; refuses what is longer than a project
+   * may have. The set is of no use then.
+   */
   admit(draft: SourceDraft, likeness: Likeness = {}): Registered {
-    return this.#index.admit(draft, likeness, (entry) => this.#change(entry));
+    const length = lengthOf(draft.excerpts);
+    if (length > SOURCE_LIMITS.each) throw tooLong(draft.title, length);
+    const before = this.#characters;
+    const registered = this.#index.admit(draft, likeness, (entry) => this.#change(entry));
+    const all = this.#characters;
+    if (all > before && all > SOURCE_LIMITS.together) throw tooMuch(draft.title, all);
+    return registered;
   }
 
   /** Makes a source an alias of another. */
@@ -82,8 +96,9 @@ export class SourceSet {
   }
 
   /** The sources that stand for themselves, in the order of their ids. */
-  get standing(): Source[] {
-    return this.all.filter(({ aliasOf }) => aliasOf === undefined);
+  get standing(): readonly Source[] {
+    this.#standing ??= this.all.filter(({ aliasOf }) => aliasOf === undefined);
+    return this.#standing;
   }
 
   /**
@@ -94,7 +109,7 @@ export class SourceSet {
     const standing = this.standing;
     const places = new Map(standing.map(({ id }, at) => [id, at]));
     return standing.flatMap(({ id: of, excerpts }, own) => {
-      const near = this.#index.findNear(excerpts.join('\n'), SUGGESTED);
+      const near = this.#index.findNear({ excerpts }, SUGGESTED);
       const [nearest] = near.filter(
         ({ id }) => (places.get(id) ?? own) < own && !this.#isSplit(id, of),
       );
@@ -125,6 +140,11 @@ export class SourceSet {
   }
 
   #write(entry: Entry): void {
+    if ('source' in entry) {
+      const known = 'more' in entry ? this.#index.own(entry.more).excerpts : [];
+      this.#characters += lengthOf(entry.source.excerpts.filter((text) => !known.includes(text)));
+    }
+    this.#standing = undefined;
     this.#entries.push(entry);
     this.#index.apply(entry, this.#entries.length - 1);
   }

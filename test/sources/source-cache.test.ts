@@ -82,6 +82,20 @@ test('a cache that is too small for the load grows until it serves it', async ()
   expect(rate()).toEqual({ hits: 9, misses: 0 });
 });
 
+test('sources that are longer than the cache are kept until another project is read', async () => {
+  const long = await startWith('Long', 'A long text. '.repeat(200));
+  const other = await startWith('Other', 'A short text.');
+  const { read, rate } = openCache(100);
+  // Jobs that ask at the same time wait for one reading.
+  const [first, second] = await Promise.all([read(long.sessionId), read(long.sessionId)]);
+  expect(second).toBe(first);
+  expect(await read(long.sessionId)).toBe(first);
+  rate();
+  await read(other.sessionId);
+  expect(await read(long.sessionId)).not.toBe(first);
+  expect(rate()).toEqual({ hits: 0, misses: 2 });
+});
+
 test('what processes measured is added up in the store, and doctor tells it', async () => {
   const save = (monitor: PerformanceMonitor, adapter = new SettingsAdapter()) =>
     database.asTenant(tenantId, (tx) =>
