@@ -1,4 +1,4 @@
-import type { Recollection } from '../context/rank-texts.ts';
+import type { Reading, Recollection } from '../context/rank-texts.ts';
 import { rememberWith } from '../context/remember-with.ts';
 import { findEmbedder } from '../context/sentence-embedder.ts';
 import type { JobContext } from '../jobs/context.ts';
@@ -11,13 +11,15 @@ export function chooseEmbedder(
   deps: HandlerDeps,
   context: Pick<JobContext, 'job' | 'signal'>,
   { model: author, projectId, promptMicros }: EmbeddingDemand,
+  reading: Reading = {},
 ): Pick<Recollection, 'embedder' | 'remember'> {
   const { database, config, embedder = findEmbedder() } = deps;
   const model = remoteEmbeddings(config, author);
   if (model === undefined) {
     const { tenantId } = context.job;
-    return { embedder, remember: rememberWith({ database, tenantId, projectId }, embedder) };
+    const place = { database, tenantId, projectId };
+    return { embedder, remember: rememberWith(place, embedder, reading) };
   }
-  const remember = rememberByCalls(deps, context, { model, projectId, promptMicros });
+  const remember = rememberByCalls(deps, context, { model, projectId, promptMicros }, reading);
   return { embedder: { model: embeddingModel(model, config) }, remember };
 }

@@ -55,7 +55,7 @@ async function prepareAndAsk(
       step('compute', () => compute(deps, context, loaded, computation)),
     );
   }
-  const attended = await step('attend', () => attendSources(deps, job, loaded));
+  const attended = await step('attend', () => attendSources(deps, context, loaded));
   const assembled = await step('assemble', () => assemble(attended));
   const recovered = await recover(database, job, assembled);
   const answered = recovered ?? (await ask(deps, context, assembled, leave));

@@ -24,6 +24,7 @@ import {
 import type { HandlerDeps } from './handler-deps.ts';
 import { listViews, type View } from './list-views.ts';
 import { loadMeasure, type Measure } from './measure-request.ts';
+import { watchReading } from './watch-reading.ts';
 
 /** A part that was shortened, as the call's record and the error name it. */
 export type ShortenedPart = {
@@ -46,7 +47,7 @@ const MOST_ROUNDS = 5;
  */
 export async function fit(
   deps: HandlerDeps,
-  context: Pick<JobContext, 'job' | 'signal'>,
+  context: Pick<JobContext, 'job' | 'signal' | 'stopping'>,
   assembled: Assembled,
 ): Promise<Fitted> {
   const { request } = assembled;
@@ -71,28 +72,21 @@ export async function fit(
 /** Shortens the parts of one form of the request; the error where that is not enough. */
 async function shortenParts(
   deps: HandlerDeps,
-  context: Pick<JobContext, 'job' | 'signal'>,
+  context: Pick<JobContext, 'job' | 'signal' | 'stopping'>,
   { assembled, room }: View,
   measure: Measure,
 ): Promise<Fitted | DialecticError> {
-  const { database, config } = deps;
-  const { tenantId } = context.job;
-  const { request, session } = assembled;
   const { count } = measure;
-  const total = measure.countRequest(request);
+  const total = measure.countRequest(assembled.request);
   if (total <= room) return { ...assembled, shortened: [] };
-  const { projectId, id: sessionId } = session;
-  const { model } = request;
-  const promptMicros = worstCase(await findPrice(model, config), room, 0).usdMicros;
-  const memory = chooseEmbedder(deps, context, { model, projectId, promptMicros });
-  const place = { database, tenantId, projectId, sessionId };
-  const given = { ...place, ...memory, prompt: taskOf(assembled), count };
   const documents = findDocuments(assembled);
   const turns = findTurns(assembled);
-  const recall = await Recall.over(given, textsOf(documents));
-  // Every turn adds to them: compared by their words, they cost no embedding.
-  const byWords = { embedder: lexicalEmbedder, remember: rememberWith(place, lexicalEmbedder) };
-  const older = await Recall.over({ ...given, ...byWords }, textsOf(turns));
+  const { recall, older } = await readParts(deps, context, assembled, {
+    room,
+    count,
+    documents,
+    turns,
+  });
   const candidates = new Map([...documents, ...turns].map((one) => [one.id, one]));
   const texts = new Map<string, string>();
   const parts = toParts([...candidates.values()], recall, count, { total, room });
@@ -119,6 +113,39 @@ async function shortenParts(
     // Twice what is too much: a part that is shortened instead of another differs by a few tokens.
     aim -= 2 * (after - room);
   }
+}
+
+type Readable = {
+  readonly room: number;
+  readonly count: (text: string) => number;
+  readonly documents: readonly Candidate[];
+  readonly turns: readonly Candidate[];
+};
+
+/** Embeds and ranks the parts of documents and turns. Long ones take a while, and can be stopped. */
+async function readParts(
+  deps: HandlerDeps,
+  context: Pick<JobContext, 'job' | 'signal' | 'stopping'>,
+  assembled: Assembled,
+  { room, count, documents, turns }: Readable,
+): Promise<{ readonly recall: Recall; readonly older: Recall }> {
+  const { database, config } = deps;
+  const { session, planned, request } = assembled;
+  const { projectId, id: sessionId } = session;
+  const { model } = request;
+  const promptMicros = worstCase(await findPrice(model, config), room, 0).usdMicros;
+  const titles = documents.map(({ label }) => label);
+  return watchReading(deps, context, { session, planned, titles }, async (reading) => {
+    const demand = { model, projectId, promptMicros };
+    const memory = chooseEmbedder(deps, context, demand, reading);
+    const place = { database, tenantId: context.job.tenantId, projectId, sessionId };
+    const given = { ...place, ...memory, ...reading, prompt: taskOf(assembled), count };
+    const recall = await Recall.over(given, textsOf(documents));
+    // Every turn adds to them: compared by their words, they cost no embedding.
+    const remember = rememberWith(place, lexicalEmbedder, { signal: reading.signal });
+    const byWords = { ...given, embedder: lexicalEmbedder, remember };
+    return { recall, older: await Recall.over(byWords, textsOf(turns)) };
+  });
 }
 
 /** A form of which even the least is too long, with what its parts would have come to. */

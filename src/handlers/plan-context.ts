@@ -82,7 +82,7 @@ export async function planContext(
   isOver: boolean,
 ): Promise<ContextPlan> {
   const { database, config } = deps;
-  const loaded = await attendSources(deps, job, await load(database, job), searchByWords);
+  const loaded = await attendSources(deps, { job }, await load(database, job), searchByWords);
   const whole = assemble(isOver ? fromStart(loaded) : loaded);
   const window = await findWindow(whole.request.model, config);
   const measure = await loadMeasure(database, job.tenantId, whole.request.model);

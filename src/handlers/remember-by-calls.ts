@@ -1,6 +1,7 @@
 import { normalise } from '../context/embedder.ts';
 import { findEmbedded, saveVectors } from '../context/memory.ts';
-import type { Recollection } from '../context/rank-texts.ts';
+import type { Reading, Recollection } from '../context/rank-texts.ts';
+import { shareWork } from '../context/share-work.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
@@ -47,6 +48,7 @@ export const rememberByCalls =
     deps: HandlerDeps,
     context: Pick<JobContext, 'job' | 'signal'>,
     { model, projectId, promptMicros }: EmbeddingDemand,
+    { signal, onParts }: Reading = {},
   ): Recollection['remember'] =>
   (texts) =>
     shareWork(
@@ -68,7 +70,12 @@ export const rememberByCalls =
             text,
             tokens: counter.count(model, text),
           }));
+        let done = texts.size - sized.length;
         for (const batch of batchesOf(sized)) {
+          // A batch that was sent is paid for, and stored before anything else ends.
+          signal?.throwIfAborted();
+          onParts?.(done, texts.size);
+          done += batch.length;
           const inputTokens = batch.reduce((sum, { tokens }) => sum + tokens, 0);
           const call: EmbeddingCall = { callId: newId(), model, price };
           const digests = batch.map(({ digest }) => digest);
@@ -102,39 +109,6 @@ const withPrompt = (cost: WorstCase, promptMicros: number): WorstCase => ({
   ...cost,
   usdMicros: cost.usdMicros + promptMicros,
 });
-
-/** By tenant, model and digest: what a job of this process is embedding now. */
-const underWay = new Map<string, Promise<void>>();
-
-/**
- * Jobs that need the same texts at the same time wait for the one that pays for them. Where that one
- * fails, its money or its signal are not theirs: they embed the texts themselves.
- */
-async function shareWork(
-  owner: string,
-  texts: ReadonlyMap<string, string>,
-  work: (own: ReadonlyMap<string, string>) => Promise<void>,
-): Promise<void> {
-  const keyOf = (digest: string): string => `${owner} ${digest}`;
-  let left = texts;
-  while (left.size > 0) {
-    const others = [...left].flatMap(([digest, text]) => {
-      const done = underWay.get(keyOf(digest));
-      return done ? [{ digest, text, done }] : [];
-    });
-    const own = new Map([...left].filter(([digest]) => !underWay.has(keyOf(digest))));
-    const done = own.size === 0 ? Promise.resolve() : work(own);
-    for (const digest of own.keys()) underWay.set(keyOf(digest), done);
-    try {
-      await done;
-    } finally {
-      for (const digest of own.keys()) underWay.delete(keyOf(digest));
-    }
-    const outcomes = await Promise.allSettled(others.map((one) => one.done));
-    const lost = others.filter((_, at) => outcomes[at]?.status === 'rejected');
-    left = new Map(lost.map(({ digest, text }) => [digest, text]));
-  }
-}
 
 async function send(
   { database, provider }: HandlerDeps,

@@ -4,15 +4,22 @@ import { findEmbedder } from '../context/sentence-embedder.ts';
 import { readQueries } from '../generation/read-queries.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { parseModelId } from '../models/model-id.ts';
-import { admitSources, readProjectSources, SAME_TEXT } from '../sources/project-sources.ts';
+import {
+  admitSources,
+  countCharacters,
+  readProjectSources,
+  SAME_TEXT,
+} from '../sources/project-sources.ts';
 import type { Source } from '../sources/source.ts';
 import { splitGiven } from '../sources/source-copies.ts';
+import { lengthOf, SOURCE_LIMITS } from '../sources/source-limits.ts';
 import { countNoun } from '../text/count-noun.ts';
 import type { HoldResult } from '../wallet/holds.ts';
 import { chargeSearches } from '../wallet/search-charges.ts';
 import { FundsRefused } from './embedding-call.ts';
 import type { HandlerDeps } from './handler-deps.ts';
 import type { Loaded } from './load.ts';
+import { watchReading } from './watch-reading.ts';
 
 /** So many passages answer a query. */
 const MOST_PASSAGES = 4;
@@ -29,8 +36,8 @@ type Found = { readonly passages: Set<string>; readonly queries: Set<string> };
  */
 export async function searchSources(
   deps: HandlerDeps,
-  context: Pick<JobContext, 'job' | 'signal'>,
-  { session, inputs }: Pick<Loaded, 'session' | 'inputs'>,
+  context: Pick<JobContext, 'job' | 'signal' | 'stopping'>,
+  { session, inputs, planned }: Pick<Loaded, 'session' | 'inputs' | 'planned'>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { database, embedder = findEmbedder() } = deps;
   const { tenantId } = context.job;
@@ -41,13 +48,13 @@ export async function searchSources(
   const { standing } = await database.asTenant(tenantId, (tx) => readProjectSources(tx, projectId));
   const texts = standing.flatMap((source) => source.excerpts.map((text) => ({ source, text })));
   const place = { database, tenantId, projectId, sessionId };
-  const memory = { ...place, embedder, remember: rememberWith(place, embedder) };
-  const answers = await searchTexts(
-    memory,
-    texts.map(({ text }) => text),
-    queries,
-    MOST_PASSAGES,
-  );
+  const subject = { session, planned, titles: standing.map(({ title }) => title) };
+  const answers = await watchReading(deps, context, subject, (reading) => {
+    const remember = rememberWith(place, embedder, reading);
+    const bodies = texts.map(({ text }) => text);
+    const memory = { ...place, ...reading, embedder, remember };
+    return searchTexts(memory, bodies, queries, MOST_PASSAGES);
+  });
   const sources = texts.map(({ source }) => source);
   return describeFinds(queries, answers, sources);
 }
@@ -74,7 +81,17 @@ async function admitFinds(
     search.search(queries, signal),
   );
   const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));
-  await database.asTenant(job.tenantId, (tx) => admitSources(tx, projectId, finds, likeness));
+  await database.asTenant(job.tenantId, async (tx) => {
+    let left = SOURCE_LIMITS.together - (await countCharacters(tx, projectId));
+    // The best come first. What the project has no room for is left out: the others still serve.
+    const taken = finds.filter(({ draft: { excerpts } }) => {
+      const length = lengthOf(excerpts);
+      if (length > Math.min(left, SOURCE_LIMITS.each)) return false;
+      left -= length;
+      return true;
+    });
+    return admitSources(tx, projectId, taken, likeness);
+  });
 }
 
 function describeFinds(

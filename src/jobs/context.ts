@@ -40,6 +40,11 @@ export type JobContext = {
   readonly job: Job;
   /** Aborts when the lease is lost, the job is cancelled or the worker stops. */
   readonly signal: AbortSignal;
+  /**
+   * Aborts as soon as the worker is asked to stop. What is paid for goes on until `signal`; work that
+   * prepares a call ends here with `SetAside`.
+   */
+  readonly stopping: AbortSignal;
   /** Extends the lease now; throws `lease_lost` if another worker has the job. */
   readonly heartbeat: () => Promise<void>;
   /** Ends this execution with its effects. At most once; without it the job simply completes. */

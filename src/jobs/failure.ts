@@ -7,6 +7,7 @@ import { random } from '../platform/random.ts';
 import { cleanJson } from '../text/clean-text.ts';
 import { askedMs, backoffMs, LONGEST_ASKED_MS } from './backoff.ts';
 import { handBack, retryLater } from './queries.ts';
+import { SetAside } from './set-aside.ts';
 import type { JobSettings } from './settings.ts';
 import type { Job, JobError } from './types.ts';
 
@@ -37,7 +38,7 @@ export async function recordFailure(
 ): Promise<void> {
   const error = toDialecticError(thrown);
   if (error.code === 'lease_lost') return log(error.message);
-  const stopped = signal.aborted;
+  const stopped = signal.aborted || thrown instanceof SetAside;
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     try {
       if (stopped) await handBack(database, [job]);

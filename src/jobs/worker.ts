@@ -341,6 +341,7 @@ export class Worker {
       await handler({
         job,
         signal,
+        stopping: this.#stop.signal,
         heartbeat: () => this.#leases.require(job),
         commit: async (effects) => {
           if (committed) throw new Error('a job commits once');

@@ -108,6 +108,16 @@ const SCHEMAS = [
     seq: z.number(),
     characters: z.number(),
   }),
+  // How many parts of long texts are compared so far, before the call that they are read for.
+  z.object({
+    kind: z.literal('parts-read'),
+    ...place,
+    jobId: z.string(),
+    /** The first text, and how many others. */
+    title: z.string(),
+    done: z.number(),
+    all: z.number(),
+  }),
   z.object({
     kind: z.literal('contribution-received'),
     ...job,

@@ -17,6 +17,8 @@ export type JobState = {
   readonly startedAt: string | null;
   /** What was saved of the answer since then. */
   readonly characters: number;
+  /** What is read for it before its call; null where nothing is, or it is read. */
+  readonly reading: { readonly title: string; readonly done: number; readonly all: number } | null;
   /** The fault that a retry waits for; null in every other status. */
   readonly retry: {
     readonly error: EventError;
@@ -144,6 +146,7 @@ function reduceJob(before: JobState | undefined, event: JobEvent): JobState {
     continued: event.kind === 'job-continued' || before?.continued === true,
     startedAt: isStart ? event.at : (before?.startedAt ?? null),
     characters: isStart ? 0 : (before?.characters ?? 0),
+    reading: isStart ? null : (before?.reading ?? null),
     retry:
       event.kind === 'job-retried'
         ? { error: event.error, attempt: event.attempt, nextTryAt: event.nextTryAt }
@@ -171,6 +174,13 @@ function noteProgress(event: SessionEvent, { jobs, progress }: Maps): void {
     case 'text-saved': {
       const job = jobs.get(event.jobId);
       if (job) jobs.set(event.jobId, { ...job, characters: job.characters + event.characters });
+      break;
+    }
+    case 'parts-read': {
+      const job = jobs.get(event.jobId);
+      const { title, done, all } = event;
+      const reading = done < all ? { title, done, all } : null;
+      if (job) jobs.set(event.jobId, { ...job, reading });
       break;
     }
     case 'stage-started':

@@ -117,7 +117,7 @@ export function toAssembly(prompt: Prompt, projectId: string): Assembled {
     model: MODEL,
     turn,
   };
-  const session = { ...assembly.session, projectId };
+  const session = { ...assembly.session, projectId, lanes: [] };
   return { ...assembly, session, request: assembleRequest(assembly) } as unknown as Assembled;
 }
 
@@ -154,7 +154,8 @@ export function fitInto(
       models: { [MODEL]: { windowTokens, maxOutputTokens: 100 } },
     },
   );
-  const context = { job: { tenantId }, signal: new AbortController().signal } as JobContext;
+  const { signal } = new AbortController();
+  const context = { job: { tenantId }, signal, stopping: signal } as JobContext;
   const deps = { database, config, provider: {} as ModelProvider, ...(embedder && { embedder }) };
   return fit(deps, context, assembled);
 }

@@ -32,8 +32,15 @@ const view: RunView = {
       title: 'Business Case of the Whole Company',
       startedAt: '2026-11-15T19:59:48Z',
       characters: 5000,
+      reading: null,
     },
-    { participant: '1 short', title: 'Metrics', startedAt: '2026-11-15T20:00:01Z', characters: 0 },
+    {
+      participant: '1 short',
+      title: 'Metrics',
+      startedAt: '2026-11-15T20:00:01Z',
+      characters: 0,
+      reading: null,
+    },
   ],
   retries: [
     {
@@ -116,6 +123,13 @@ test('jobs that wait for the same reason share a line; while most wait, no time 
     RETRY,
     '6 of about 40 calls · 0 in flight, 4 queued · 120,345 tokens · $0.0312 of $1.00 · 48 s',
   ]);
+});
+
+test('a call whose texts are being read says which, and how far it is', () => {
+  const [first] = view.calls;
+  const reading = { title: 'Annals', done: 1_200, all: 9_000 };
+  const lines = draw(100, 24, { ...view, calls: [{ ...first!, characters: 0, reading }] });
+  expect(lines.join('\n')).toContain('reading Annals: 1,200 of 9,000 parts');
 });
 
 test('in 50 columns names give way to figures, and in 12 rows stages share lines', () => {

@@ -100,9 +100,10 @@ const CHARACTERS_PER_TOKEN = 4;
 
 function drawCalls(calls: readonly CallView[], now: Date, room: Room): Line[] {
   const { columns, widthOf, cut } = room;
-  const rows = calls.map(({ participant, title, characters, startedAt }) => {
+  const rows = calls.map(({ participant, title, characters, reading, startedAt }) => {
     const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
-    const arrived = characters > 0 ? `~${countNoun(tokens, 'token')}` : 'no text yet';
+    const awaited = reading === null ? 'no text yet' : describeReading(reading, cut);
+    const arrived = characters > 0 ? `~${countNoun(tokens, 'token')}` : awaited;
     const sinceMs = startedAt === null ? 0 : now.getTime() - Date.parse(startedAt);
     return { participant, title, arrived, seconds: describeSeconds(sinceMs / 1000) };
   });
@@ -121,6 +122,17 @@ function drawCalls(calls: readonly CallView[], now: Date, room: Room): Line[] {
       styled('dim', `${pad(arrived, widest('arrived'))}  ${seconds}`),
     ],
   );
+}
+
+const WIDEST_TITLE = 30;
+
+/** "reading big: 1,200 of 9,000 parts" */
+export function describeReading(
+  { title, done, all }: NonNullable<CallView['reading']>,
+  cut: Room['cut'] = (text) => text,
+): string {
+  const parts = `${done.toLocaleString('en')} of ${countNoun(all, 'part')}`;
+  return `reading ${cut(title, WIDEST_TITLE)}: ${parts}`;
 }
 
 /** Jobs that wait for the same reason share a line. */

@@ -62,6 +62,16 @@ test('a call in flight has its participant, its document, its text and its start
   expect(queued).toBe(1);
 });
 
+test('what is read for a call is shown beside it, until it is read', () => {
+  const read = (done: number) =>
+    told('parts-read', { jobId: 'thesis/write/1', title: 'Annals', done, all: 1_024 });
+  const events = [...begun, job('job-created', write(1)), job('job-started', write(1)), read(128)];
+  expect(look(events).calls[0]!.reading).toEqual({ title: 'Annals', done: 128, all: 1_024 });
+  expect(look([...events, read(1_024)]).calls[0]!.reading).toBeNull();
+  // Where it was put back, the next try begins to count anew.
+  expect(look([...events, job('job-started', write(1))]).calls[0]!.reading).toBeNull();
+});
+
 test('a stage without calls under way is not over before it says so', () => {
   const between = look([...begun, ...wrote(1), ...wrote(2)]).stages[0]!;
   expect(between).toMatchObject({ mark: 'active', done: 2, total: 2 });

@@ -42,6 +42,7 @@ export type CallView = Authored & {
   /** When its job was claimed. */
   readonly startedAt: string | null;
   readonly characters: number;
+  readonly reading: JobState['reading'];
 };
 
 export type RetryView = Authored & NonNullable<JobState['retry']>;

@@ -2,7 +2,7 @@ import type { createLogUpdate } from 'log-update';
 import { elapsedMs, every, now } from '../../platform/clock.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import { NO_EVENTS, type SessionState } from '../../session/session-state.ts';
-import { drawRun } from './draw-run.ts';
+import { describeReading, drawRun } from './draw-run.ts';
 import { type RunFacts, summarise } from './draw-sums.ts';
 import { keepPace, type Pace, secondsLeft } from './pace.ts';
 import { type Line, layOut, type Output, paint } from './paint.ts';
@@ -22,6 +22,8 @@ type Window = {
 const TICK_MS = 1_000;
 /** Without a terminal, a run that has nothing to tell says so this often. */
 const QUIET_MS = 60_000;
+/** And what is read for a call this often. */
+const READING_MS = 10_000;
 
 /** Opens what shows where a run stands: a screen that is redrawn, or lines where there is none. */
 export async function openScreen(
@@ -56,6 +58,7 @@ export class Screen {
   #pace: Pace | undefined;
   #lastStage = '';
   #lastLineMs = elapsedMs();
+  #lastReadingMs = -Infinity;
   #isOver = false;
 
   constructor(session: ShownSession, caps: Caps, output: Output, window: Window | null) {
@@ -80,6 +83,17 @@ export class Screen {
   /** Tells what these events bring, in lines that stay. */
   news(events: readonly SessionEvent[]): void {
     for (const line of tellNews(this.#session, events, now(), this.#outages)) this.#keep(line);
+    // A window shows it beside the call.
+    const reading = events.findLast((event) => event.kind === 'parts-read');
+    if (this.#window === null && reading !== undefined) this.#tellReading(reading);
+  }
+
+  #tellReading(reading: Parameters<typeof describeReading>[0]): void {
+    const isOver = reading.done === reading.all;
+    if (isOver || elapsedMs() - this.#lastReadingMs < READING_MS) return;
+    this.#lastReadingMs = elapsedMs();
+    const text = describeReading(reading);
+    this.#keep([`${text[0]?.toUpperCase()}${text.slice(1)}`]);
   }
 
   /** Prints a line that stays, above what is drawn. */
