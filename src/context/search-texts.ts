@@ -19,7 +19,7 @@ export type Passage = {
 };
 
 /** A text that is searched, or a stretch of a long one, and which of the texts it stands in. */
-type Piece = { readonly body: string; readonly text: number; readonly start: number };
+export type Piece = { readonly body: string; readonly text: number; readonly start: number };
 
 /** Texts of so many characters together are searched whole: some 4,000 parts. */
 const MOST_WHOLE = 900_000;
@@ -63,14 +63,17 @@ async function search(
   return matches.map((found) => found.map((match) => toPassage(match, places)));
 }
 
+/** Whether texts are so long together that only stretches of them are searched. */
+export const isNarrowed = (texts: readonly string[]): boolean =>
+  texts.reduce((sum, text) => sum + text.length, 0) > MOST_WHOLE;
+
 /** The texts, or of long ones the stretches to be searched, the most wanted first. */
-async function findPieces(
+export async function findPieces(
   texts: readonly string[],
   questions: readonly string[],
-  { signal }: Reading,
+  { signal }: Reading = {},
 ): Promise<Piece[]> {
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  if (length <= MOST_WHOLE) return texts.map((body, text) => ({ body, text, start: 0 }));
+  if (!isNarrowed(texts)) return texts.map((body, text) => ({ body, text, start: 0 }));
   const blocks = await narrowTexts(texts, questions, { mostCharacters: MOST_NARROWED, signal });
   return blocks.map(({ text, start, end }) => ({
     body: texts[text]!.slice(start, end),
@@ -80,9 +83,9 @@ async function findPieces(
 }
 
 /** Their chunks, made a few pieces at a time so that leases are extended meanwhile. */
-async function chunkPieces(
+export async function chunkPieces(
   pieces: readonly Piece[],
-  { signal }: Reading,
+  { signal }: Reading = {},
 ): Promise<Map<string, readonly Chunk[]>> {
   const slices = new Slices();
   const chunked = new Map<string, readonly Chunk[]>();

@@ -1,7 +1,7 @@
-import { type Chunk, chunkMarkdown } from '../context/chunk-markdown.ts';
 import type { Embedded, Embedder } from '../context/embedder.ts';
 import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { highest, serveQuestion } from '../context/rank-chunks.ts';
+import { chunkPieces, findPieces, isNarrowed } from '../context/search-texts.ts';
 import { VectorScan } from '../context/vector-scan.ts';
 import { WordIndex } from '../context/word-index.ts';
 import { type GatherOptions, gatherSources } from './gather-sources.ts';
@@ -18,7 +18,8 @@ const MOST_PASSAGES = 3;
 /** The best chunks are followed this many times deeper than hits are wanted: files have several. */
 const DEPTH = 6;
 
-type Passage = Chunk & Embedded & { readonly source: GatheredSource };
+type Text = { readonly source: GatheredSource; readonly text: string };
+type Passage = Embedded & { readonly source: GatheredSource; readonly start: number };
 type Index = {
   readonly passages: readonly Passage[];
   readonly vectors: VectorScan;
@@ -34,11 +35,18 @@ export type FolderSearchOptions = GatherOptions & { readonly embedder?: Embedder
  */
 export function folderSearch(folder: string, options: FolderSearchOptions = {}): SearchProvider {
   const { embedder = lexicalEmbedder } = options;
-  let index: Promise<Index> | undefined;
+  let gathered: Promise<readonly Text[]> | undefined;
+  let whole: Promise<Index> | undefined;
   return {
     name: 'folder',
     async search(query, { most = MOST_HITS }: SearchOptions = {}) {
-      index ??= readIndex(folder, options, embedder);
+      gathered ??= readTexts(folder, options);
+      const texts = await gathered;
+      // Of long texts the stretches that have the query's words are searched, other ones for each.
+      const isLong = isNarrowed(texts.map(({ text }) => text));
+      const index = isLong
+        ? readIndex(texts, query, embedder)
+        : (whole ??= readIndex(texts, query, embedder));
       const { passages, vectors, words } = await index;
       const [vector] = await embedder.embed([query]);
       if (passages.length === 0 || vector === undefined) return [];
@@ -57,26 +65,33 @@ export function folderSearch(folder: string, options: FolderSearchOptions = {}):
   };
 }
 
-async function readIndex(
-  folder: string,
-  options: GatherOptions,
-  embedder: Embedder,
-): Promise<Index> {
+async function readTexts(folder: string, options: GatherOptions): Promise<readonly Text[]> {
   const { sources, refused } = await gatherSources([folder], options);
   const unusable = refused.find(({ place }) => place === folder);
   if (unusable !== undefined) throw unusable.error;
-  const chunks = sources.flatMap((source) =>
-    source.draft.excerpts.flatMap((text) =>
-      chunkMarkdown(text).map((chunk) => ({ ...chunk, source })),
-    ),
+  return sources.flatMap((source) => source.draft.excerpts.map((text) => ({ source, text })));
+}
+
+async function readIndex(
+  texts: readonly Text[],
+  query: string,
+  embedder: Embedder,
+): Promise<Index> {
+  const bodies = texts.map(({ text }) => text);
+  const pieces = await findPieces(bodies, [query]);
+  const chunked = await chunkPieces(pieces);
+  const chunks = pieces.flatMap(({ body, text, start }) =>
+    (chunked.get(body) ?? []).map((chunk) => {
+      return { text: chunk.text, start: start + chunk.start, source: texts[text]!.source };
+    }),
   );
-  const texts = chunks.map(({ text }) => text);
-  const embedded = await embedder.embed(texts);
+  const parts = chunks.map(({ text }) => text);
+  const embedded = await embedder.embed(parts);
   const passages = chunks.map((chunk, at) => ({
     ...chunk,
     vector: embedded[at] ?? new Float32Array(),
   }));
-  return { passages, vectors: new VectorScan(passages), words: new WordIndex(texts) };
+  return { passages, vectors: new VectorScan(passages), words: await WordIndex.over(parts) };
 }
 
 /** One hit for each file, in the order of its best passage. */

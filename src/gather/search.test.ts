@@ -2,7 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { longText } from '../../test/sources/long-texts.ts';
 import { temporaryFolder } from '../../test/stores.ts';
+import type { Embedder } from '../context/embedder.ts';
+import { lexicalEmbedder } from '../context/lexical-embedder.ts';
 import { startServer } from '../models/loopback.fixture.ts';
 import { folderSearch } from './folder-search.ts';
 import { gatherBySearch } from './gather-by-search.ts';
@@ -39,6 +42,24 @@ const json = (value: unknown, status = 200) => {
 };
 
 describe('a folder', () => {
+  test('with long files is searched in the stretches that have the words of the query', async () => {
+    const folder = await temporaryFolder();
+    const sentence = 'Sourdough rises for eighteen hours in a cold room.';
+    await writeFile(join(folder, 'annals.txt'), longText(2_000_000, 1, sentence));
+    const embedded: string[] = [];
+    const embedder: Embedder = {
+      ...lexicalEmbedder,
+      embed: (texts) => {
+        embedded.push(...texts);
+        return lexicalEmbedder.embed(texts);
+      },
+    };
+    const provider = folderSearch(folder, { embedder });
+    const [hit] = await provider.search('How long does sourdough rise?');
+    expect(hit?.draft.excerpts.join()).toContain(sentence);
+    expect(embedded.join('').length).toBeLessThan(230_000);
+  });
+
   test('is searched by the words of its files; hits are files with passages word for word', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'notes'));
