@@ -239,3 +239,13 @@ test('what a model is called cannot move the cursor', async () => {
   (await open(terminal, { ...session, lanes })).draw(stateWith(1));
   expect(terminal.screen[0]).toBe('1 x/[2J · 2 y');
 });
+
+test('without a terminal it tells what is read for a call, and not every second', async () => {
+  const output = new Terminal(80, 24, false);
+  const screen = await open(output);
+  const read = (done: number) =>
+    told('parts-read', { jobId: 'thesis/write/1', title: 'Annals', done, all: 1_024 });
+  screen.news([read(64), read(128)]);
+  screen.news([read(192)]);
+  expect(output.raw).toBe('Reading Annals: 128 of 1,024 parts\n');
+});
