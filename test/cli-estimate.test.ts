@@ -2,16 +2,17 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dialecticOnServer, OFFLINE } from './run-dialectic.ts';
+import { dialecticOnServer, OFFLINE, ownConfiguration } from './run-dialectic.ts';
 import { temporaryFolder } from './stores.ts';
 
 test('estimate tells calls, tokens and money, and run says it before it starts', async () => {
   const folder = await temporaryFolder();
   // Nothing listens there: what is refused is refused before it would be asked.
-  const env = { DIALECTIC_BASE_URL: 'http://127.0.0.1:9' };
+  const prices = await ownConfiguration(
+    'models: { compatible/a: { price: { input: 2, output: 10 } } }',
+  );
+  const env = { DIALECTIC_BASE_URL: 'http://127.0.0.1:9', ...prices };
   const dialectic = await dialecticOnServer({ cwd: folder, env });
-  const models = { 'compatible/a': { price: { input: 2, output: 10 } } };
-  await writeFile(join(folder, 'dialectic.config.json'), JSON.stringify({ models }));
   await writeFile(join(folder, 'brief.md'), 'Should the library open on Sundays?');
   const common = ['brief.md', '-p', 'decision-memo'];
 

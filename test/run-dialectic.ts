@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,16 @@ export type Place = { readonly cwd?: string; readonly env?: Readonly<Record<stri
 
 /** Two participants that write by rules: a run takes nobody unasked. */
 export const OFFLINE = ['-m', 'offline/builder', '-m', 'offline/skeptic'] as const;
+
+/** An environment in which the user's own configuration says this; a folder's would need trust. */
+export async function ownConfiguration(
+  text: string,
+): Promise<{ readonly XDG_CONFIG_HOME: string }> {
+  const home = elsewhere();
+  await mkdir(join(home, 'dialectic'));
+  await writeFile(join(home, 'dialectic/dialectic.config.yaml'), text);
+  return { XDG_CONFIG_HOME: home };
+}
 
 let isBusy = false;
 

@@ -70,7 +70,8 @@ export const MONEY_ERROR_CODES = {
     400,
     false,
     'A budget or a wallet limits dollars, but the price of a model of the run is unknown.',
-    'Set its price in the configuration, or limit tokens instead (`--budget-tokens`).',
+    'Set its price in your own configuration (that of a folder has to be trusted), or limit tokens ' +
+      'instead (`--budget-tokens`).',
   ),
   funds_short: entry(
     5,

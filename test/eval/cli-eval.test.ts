@@ -9,7 +9,7 @@ import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { type Answer, type Asked, startScriptedServer } from '../generation/scripted-server.ts';
 import { GOOD_CHECKLIST, GOOD_FRAME, workPlan } from '../generation/work-plan.ts';
-import { type Ended, runDialectic } from '../run-dialectic.ts';
+import { type Ended, ownConfiguration, runDialectic } from '../run-dialectic.ts';
 import { emptyDatabase, temporaryFolder } from '../stores.ts';
 import { labelOf, roleOf, singleFiles, verdict } from './verdicts.ts';
 
@@ -21,6 +21,7 @@ const SINGLE = 'One voice';
 let folder: string;
 let recipe: string;
 let databaseUrl: string;
+let prices: Awaited<ReturnType<typeof ownConfiguration>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
   recipe = join(folder, 'recipe');
@@ -30,7 +31,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'brief.md'), BRIEF);
   const price = 'price: { input: 1, output: 2 }';
   const models = NAMES.map((name) => `  compatible/${name}: { ${price} }`);
-  await writeFile(join(folder, 'dialectic.config.yaml'), `models:\n${models.join('\n')}\n`);
+  prices = await ownConfiguration(`models:\n${models.join('\n')}\n`);
 });
 
 const NAMES = ['debater', 'writer', 'judge', 'first-is-best'];
@@ -40,7 +41,7 @@ async function evaluate(script: (asked: Asked) => Answer, parameters: readonly s
   const server = await startScriptedServer(script, undefined, NAMES);
   const all = ['eval', 'brief.md', '-p', recipe, ...parameters];
   try {
-    const env = { DATABASE_URL: databaseUrl, DIALECTIC_BASE_URL: server.url };
+    const env = { DATABASE_URL: databaseUrl, DIALECTIC_BASE_URL: server.url, ...prices };
     return { ...(await runDialectic(all, { cwd: folder, env })), served: server.served };
   } finally {
     await server.stop();

@@ -1,11 +1,17 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sleep } from '../../src/platform/clock.ts';
 import { writeTextFolder } from '../../src/platform/folders.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
-import { type Ended, type Place, runDialectic, spawnDialectic } from '../run-dialectic.ts';
+import {
+  type Ended,
+  ownConfiguration,
+  type Place,
+  runDialectic,
+  spawnDialectic,
+} from '../run-dialectic.ts';
 import { emptyDatabase, emptyDirectory, temporaryFolder } from '../stores.ts';
 import {
   type Answer,
@@ -207,21 +213,20 @@ test('Ctrl-C starts nothing new, twice cuts off, and resume repeats no finished 
 });
 
 test('the configuration file says how often a job is tried', async () => {
-  const file = join(folder, 'dialectic.config.yaml');
-  await writeFile(file, 'jobs: { maxAttempts: 2, firstRetryMs: 10, longestRetryMs: 20 }\n');
-  try {
-    await withServer(
-      () => ({ status: 503 }),
-      async (server) => {
-        expect((await onServer(server.url, ...start())).code).toBe(7);
-        expect(server.served.length).toBe(2);
-      },
-    );
-    await writeFile(file, 'jobs: { maxAttempts: many }\n');
-    const refused = await onServer('http://127.0.0.1:9', ...start());
-    expect(errorOf(refused)).toMatchObject({ code: 'usage_invalid' });
-    expect(errorOf(refused).message).toContain('maxAttempts');
-  } finally {
-    await rm(file);
-  }
+  const configure = async (text: string): Promise<void> => {
+    vi.stubEnv('XDG_CONFIG_HOME', (await ownConfiguration(text)).XDG_CONFIG_HOME);
+    onTestFinished(() => void vi.unstubAllEnvs());
+  };
+  await configure('jobs: { maxAttempts: 2, firstRetryMs: 10, longestRetryMs: 20 }');
+  await withServer(
+    () => ({ status: 503 }),
+    async (server) => {
+      expect((await onServer(server.url, ...start())).code).toBe(7);
+      expect(server.served.length).toBe(2);
+    },
+  );
+  await configure('jobs: { maxAttempts: many }');
+  const refused = await onServer('http://127.0.0.1:9', ...start());
+  expect(errorOf(refused)).toMatchObject({ code: 'usage_invalid' });
+  expect(errorOf(refused).message).toContain('maxAttempts');
 });
