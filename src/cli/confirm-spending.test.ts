@@ -49,7 +49,7 @@ test('what stays within its budget, and below the set amount, is not asked about
 
 test('what will probably exceed its budget is refused where nobody can be asked', async () => {
   const cost =
-    'This will probably cost $4.00 ($3.00 to $6.00), and its budget leaves $2.50: it would';
+    'This will probably cost $4.00 ($3.00 at least, $6.00 at most), and its budget leaves $2.50: it would';
   await expect(ask({ usd: '2.50' })).rejects.toMatchObject(refused(cost));
   const use = 'This will probably use 1.2M tokens, and its budget leaves 500K';
   await expect(ask({ tokens: '500_000' })).rejects.toMatchObject(refused(use));

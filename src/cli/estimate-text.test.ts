@@ -58,13 +58,13 @@ const estimate: Estimate = {
 describe('an estimate in words', () => {
   test('is one line before a run starts', () => {
     expect(summariseEstimate(estimate)).toBe(
-      'Estimate: 10 calls, 50.6K tokens in, 13.3K out, $1.23 ($0.012 to $12.00)',
+      'Estimate: 10 calls, 50.6K tokens in, 13.3K out, $1.23 ($0.012 at least, $12.00 at most)',
     );
   });
 
   test('is told again at the end of the run', () => {
     expect(compareEstimate(estimate)).toBe(
-      'The estimate was 10 calls, 63.9K tokens, $1.23 ($0.012 to $12.00).',
+      'The estimate was 10 calls, 63.9K tokens, $1.23 ($0.012 at least, $12.00 at most).',
     );
   });
 

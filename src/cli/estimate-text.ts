@@ -28,7 +28,9 @@ function describeCost(cost: Range | null, { unpriced }: Estimate): string {
 
 /** Dollars as they are most likely, with the lowest to expect and the most that it can come to. */
 export const describeRange = ({ low, middle, high }: Range): string =>
-  low === high ? dollars(middle) : `${dollars(middle)} (${dollars(low)} to ${dollars(high)})`;
+  low === high
+    ? dollars(middle)
+    : `${dollars(middle)} (${dollars(low)} at least, ${dollars(high)} at most)`;
 
 /** The whole estimate as a table for each stage and model. */
 export function describeEstimate(estimate: Estimate): string[] {
