@@ -1,5 +1,6 @@
 import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { now } from '../platform/clock.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { requireStage } from '../recipe/find-stage.ts';
@@ -10,6 +11,7 @@ import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
 import { toLine } from '../text/clean-text.ts';
+import { isDay, localDay } from '../text/day.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
 /** What a run is told; all of it is plain data. */
@@ -54,6 +56,8 @@ export type RunOptions = {
   readonly budget?: RunBudget | undefined;
   /** The calls that `preflight` made for this run, by their ids; the session takes their cost over. */
   readonly preflight?: readonly string[] | undefined;
+  /** The day that every prompt calls today, as YYYY-MM-DD; the day of the start where absent. */
+  readonly date?: string | undefined;
   /** The folder that the run is written to, remembered with it and refused before it starts. */
   readonly out?: string | undefined;
 };
@@ -94,7 +98,13 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     writer: options.writer === undefined ? null : findWriter(models, options.writer),
     overlay: options.overlay ?? null,
     projectOverlay: options.projectOverlay ?? null,
+    date: options.date === undefined ? localDay(now()) : requireDate(options.date),
   };
+}
+
+function requireDate(date: string): string {
+  if (isDay(date)) return date;
+  throw new DialecticError('usage_invalid', `${date} is no day; give it as 2026-11-19.`);
 }
 
 /** The stages that are named for a review; one behind which nothing comes is refused. */

@@ -22,6 +22,7 @@ import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { sayDay } from '../text/day.ts';
 import { Memo, onceFor, onceForPair } from '../text/memo.ts';
 import { asAttribute, type DataWriter, dataWriter } from '../text/prompt-data.ts';
 import { documentsOf, findHeader } from './guidance.ts';
@@ -174,8 +175,11 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
   );
   const blocks = shown.map(({ text, open, close }) => `${open}\n${asData(text)}\n${close}`);
   const setting = isWhole ? fillMarks(marked, given, pointTo) : asData(seedPrompt);
-  return { stable: blocks.join('\n\n'), setting: setting.trim() };
+  return { stable: [...sayToday(facts), ...blocks].join('\n\n'), setting: setting.trim() };
 }
+
+/** The session's date, which no resumption or later pass changes: the prefix stays the same. */
+const sayToday = ({ date }: PromptFacts): string[] => (date ? [`Today is ${sayDay(date)}.`] : []);
 
 /** Seed prompts with marks; those of a stage differ by what is said of the project. */
 const MOST_MARKED = 20;

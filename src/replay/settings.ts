@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 import { parseOverlay } from '../recipe/parse-overlay.ts';
 import { DEPTHS, type Overlay } from '../recipe/types.ts';
+import { isDay } from '../text/day.ts';
 
 const SETTINGS = 'project_settings.json';
 
@@ -35,6 +36,8 @@ const settings = z.object({
     status: z.string().default('completed'),
     awaiting: z.string().nullable().default(null),
     until: z.string().nullable().default(null),
+    /** Absent in folders of earlier releases, whose prompts named no day. */
+    date: z.string().refine(isDay, 'is no day').nullable().default(null),
     chosen: z
       .object({ lane: z.int().positive().nullable(), by: z.string().nullable() })
       .default({ lane: null, by: null }),

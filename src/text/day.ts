@@ -1,0 +1,50 @@
+/** A day of the calendar as YYYY-MM-DD: no time and no zone, so that days can be counted. */
+export type Day = string;
+
+const DAY_MS = 86_400_000;
+const PATTERN = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whether a text is YYYY-MM-DD and that day exists. */
+export function isDay(text: string): boolean {
+  if (!PATTERN.test(text)) return false;
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return Number.isFinite(at) && toDay(at) === text;
+}
+
+/** The day of a moment in the time zone of this machine. */
+export function localDay(moment: Date): Day {
+  return toDay(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
+}
+
+export const addDays = (day: Day, count: number): Day => toDay(msOf(day) + count * DAY_MS);
+
+/** How many days `to` lies after `from`. */
+export const daysBetween = (from: Day, to: Day): number =>
+  Math.round((msOf(to) - msOf(from)) / DAY_MS);
+
+/** 1 is Monday, 7 is Sunday. */
+export const weekdayOf = (day: Day): number => new Date(msOf(day)).getUTCDay() || 7;
+
+/** The Monday of the day's week. */
+export const mondayOf = (day: Day): Day => addDays(day, 1 - weekdayOf(day));
+
+/** "Thursday, 19 November 2026", or as the language of the locale writes it. */
+export function sayDay(day: Day, locale = 'en-GB'): string {
+  const words = formatOf(locale).formatToParts(msOf(day));
+  const text = words.map(({ value }) => value).join('');
+  // British English has no comma behind the weekday, which every other form of English has.
+  return locale === 'en-GB' ? text.replace(/^(\p{L}+),? /u, '$1, ') : text;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(locale: string): Intl.DateTimeFormat {
+  const known = formats.get(locale);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' });
+  formats.set(locale, made);
+  return made;
+}
+
+const msOf = (day: Day): number => Date.parse(`${day}T00:00:00Z`);
+const toDay = (ms: number): Day => new Date(ms).toISOString().slice(0, 10);
