@@ -1,3 +1,4 @@
+import type { FindCountry } from '../checks/calendar.ts';
 import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
@@ -57,6 +58,8 @@ export type Assembly = {
   readonly form?: 'bare' | 'spare';
   /** What the plan says on this document, where it is one of the documents and not in the task. */
   readonly guidance?: JobInput;
+  /** Holidays, where the step or what it reads keeps a calendar. */
+  readonly findCountry?: FindCountry;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };

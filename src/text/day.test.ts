@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { addDays, daysBetween, isDay, localDay, mondayOf, sayDay, weekdayOf } from './day.ts';
+import {
+  addDays,
+  daysBetween,
+  isDay,
+  localDay,
+  mondayOf,
+  sayDay,
+  sayDays,
+  weekdayOf,
+} from './day.ts';
 
 test('a day is told from a text that only looks like one', () => {
   expect(isDay('2028-02-29')).toBe(true);
@@ -18,6 +27,8 @@ test('days are counted across the end of a year and the change of clocks', () =>
 test('a day is said in words, in the language of the locale', () => {
   expect(sayDay('2026-11-19')).toBe('Thursday, 19 November 2026');
   expect(sayDay('2026-11-19', 'de')).toBe('Donnerstag, 19. November 2026');
+  expect(sayDays('2027-01-04', '2027-01-08')).toBe('4–8 January 2027');
+  expect(sayDays('2026-12-28', '2027-01-03')).toBe('28 December 2026 – 3 January 2027');
 });
 
 test('the day of a moment is that of the machine, whatever its time zone', () => {

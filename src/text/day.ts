@@ -30,19 +30,24 @@ export const mondayOf = (day: Day): Day => addDays(day, 1 - weekdayOf(day));
 
 /** "Thursday, 19 November 2026", or as the language of the locale writes it. */
 export function sayDay(day: Day, locale = 'en-GB'): string {
-  const words = formatOf(locale).formatToParts(msOf(day));
-  const text = words.map(({ value }) => value).join('');
+  const text = formatOf(locale, 'full').format(msOf(day));
   // British English has no comma behind the weekday, which every other form of English has.
   return locale === 'en-GB' ? text.replace(/^(\p{L}+),? /u, '$1, ') : text;
 }
 
+/** "4–8 January 2027". */
+export const sayDays = (from: Day, to: Day, locale = 'en-GB'): string =>
+  // Some locales put a thin space around the dash.
+  formatOf(locale, 'long').formatRange(msOf(from), msOf(to)).replaceAll('\u2009', ' ');
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatOf(locale: string): Intl.DateTimeFormat {
-  const known = formats.get(locale);
+function formatOf(locale: string, dateStyle: 'full' | 'long'): Intl.DateTimeFormat {
+  const key = `${locale} ${dateStyle}`;
+  const known = formats.get(key);
   if (known) return known;
-  const made = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone: 'UTC' });
-  formats.set(locale, made);
+  const made = new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' });
+  formats.set(key, made);
   return made;
 }
 

@@ -1,0 +1,76 @@
+import { type Capacity, rateIn } from './capacity.ts';
+import type { Plan } from './plan.ts';
+import { count, EPSILON, formatNumber, type Problem } from './problem.ts';
+import type { Placed } from './schedule.ts';
+import type { Share } from './spread.ts';
+import { lastWeek } from './values.ts';
+
+/** What stays free of everybody's hours, where the plan names no other share. */
+const FREE = 0.25;
+
+/** Weeks that are planned as one. */
+type Phase = { readonly title: string; readonly from: number; readonly to: number };
+
+/** What one person has and is asked for in one phase. */
+export type PhaseTotal = {
+  readonly name: string;
+  readonly phase: Phase;
+  readonly hours: number;
+  readonly asked: number;
+};
+
+/** The share of everybody's hours that stays free, from 0 to 1. */
+export const freeShare = ({ calendar }: Plan): number => calendar?.record.free ?? FREE;
+
+/** Hours by person and phase: those of the milestones, else the whole plan. */
+export function sumPhases(
+  plan: Plan,
+  shares: ReadonlyMap<string, readonly Share[]>,
+  shared: readonly Placed[],
+): PhaseTotal[] {
+  const last = lastWeek(plan, shared);
+  if (plan.calendar === null || last === 0) return [];
+  const milestones = (plan.input.milestones ?? []).map(({ title, fromWeek, toWeek }) => ({
+    title,
+    from: fromWeek,
+    to: toWeek,
+  }));
+  const phases = milestones.length > 0 ? milestones : [{ title: 'all weeks', from: 1, to: last }];
+  const capacities = [...plan.capacities.values()].filter(({ limits }) => limits.length > 0);
+  return phases.flatMap((phase) =>
+    capacities.flatMap((capacity) => {
+      const asked = (shares.get(capacity.key) ?? [])
+        .filter(({ week }) => week >= phase.from && week <= phase.to)
+        .reduce((sum, { high }) => sum + high, 0);
+      const hours = hoursOf(plan, capacity, phase);
+      return asked > 0 ? [{ name: capacity.name, phase, hours, asked }] : [];
+    }),
+  );
+}
+
+function hoursOf({ calendar }: Plan, capacity: Capacity, { from, to }: Phase): number {
+  const first = Math.max(from, capacity.fromWeek);
+  const last = Math.min(to, capacity.toWeek);
+  let sum = 0;
+  for (let week = first; week <= last; week += 1) sum += rateIn(capacity, week, calendar);
+  return sum;
+}
+
+/** People of whose hours in a phase less stays free than the plan promises. */
+export function checkFree(plan: Plan, phases: readonly PhaseTotal[]): Problem[] {
+  const free = freeShare(plan);
+  const percent = formatNumber(Math.round(free * 100));
+  return phases
+    .filter(({ hours, asked }) => asked > hours * (1 - free) + EPSILON)
+    .map(({ name, phase, hours, asked }): Problem => {
+      const [most, all] = [hours * (1 - free), hours].map((one) => Math.floor(one * 10) / 10);
+      const weeks =
+        phase.from === phase.to ? `week ${phase.from}` : `weeks ${phase.from} to ${phase.to}`;
+      return {
+        code: 'too_little_free',
+        subject: name,
+        message: `In ${weeks} (${phase.title}) ${name} has ${count(all ?? 0, 'hour')} without holidays and days off, and is asked for ${formatNumber(Math.round(asked * 10) / 10)} at the high estimate; ${percent} % stays free, so at most ${formatNumber(most ?? 0)}. Move, shorten or hand over some of it.`,
+        details: { phase: phase.title, hours, asked, free },
+      };
+    });
+}

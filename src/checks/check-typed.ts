@@ -1,0 +1,207 @@
+import { splitSentences } from './check-typed-dates.ts';
+import { matchOwner, ownerKey } from './owners.ts';
+import type { Plan } from './plan.ts';
+import { formatNumber, joinWords, type Problem, quote } from './problem.ts';
+import { toHours } from './read-values.ts';
+import type { Placed } from './schedule.ts';
+import { sumCosts } from './sum-costs.ts';
+import { sumEffort } from './sum-effort.ts';
+import { type Amount, findAmounts } from './typed-amounts.ts';
+import type { Passage } from './types.ts';
+import { sumAvailable, type Values } from './values.ts';
+
+/** Words that make a figure one of the whole plan. */
+const WHOLE =
+  /(?<!\p{L})(?:in all|in total|totals?|altogether|overall|sums? (?:of|to|up)|adds? up|comes? to|amounts? to|estimates?|estimated|planned|plans|effort|all (?:the )?(?:work|items)|work items|until then|insgesamt|zusammen|gesamt\w*|summe|geschätzt|geplant|aufwand)(?!\p{L})/iu;
+/** Sentences that speak of something else than what the plan takes. */
+const OTHER =
+  /(?<!\p{L})(?:if|unless|would|otherwise|instead|rather than|saves?|saved|earns?|revenue|income|sales|turnover|within|notice|response|downtime|retention|fines?|salary|wenn|falls|würde|statt|umsatz|einnahmen|innerhalb|frist)(?!\p{L})/iu;
+/** A figure of the whole is near it: what is far away is something else. */
+const NEAREST = 0.5;
+const FARTHEST = 4;
+/** What writers round. */
+const ROUNDING = 0.01;
+
+/** Figures that a document types although they follow from records, and that say something else. */
+export function checkTyped(plan: Plan, values: Values, shared: readonly Placed[]): Problem[] {
+  const facts = gatherFacts(plan, values, shared);
+  return plan.input.documents.flatMap(({ title, prose = [] }) =>
+    prose
+      .filter(({ isConditional }) => !isConditional)
+      .flatMap((passage) =>
+        splitSentences(passage.text)
+          .flatMap(({ text }) => [
+            ...checkTotals(facts, text),
+            ...checkPeople(facts, text),
+            ...checkShares(text),
+          ])
+          .map((fault) => toProblem(title, passage, fault)),
+      ),
+  );
+}
+
+type Fault = {
+  readonly code: Problem['code'];
+  readonly text: string;
+  readonly message: string;
+};
+
+const toProblem = (title: string, { section }: Passage, fault: Fault): Problem => ({
+  code: fault.code,
+  subject: title,
+  message: `${title} says ${quote(fault.text.trim(), 140)}: ${fault.message}`,
+  details: { document: title, section },
+});
+
+/** What typed figures are compared with. */
+type Facts = {
+  readonly hours: { readonly low: number; readonly high: number } | null;
+  readonly money: { readonly total: number; readonly currency: string } | null;
+  /** Every figure of the kind that the records hold or come to. */
+  readonly known: { readonly hours: readonly number[]; readonly money: readonly number[] };
+  readonly people: readonly PersonFacts[];
+};
+
+type PersonFacts = {
+  readonly name: string;
+  readonly words: RegExp;
+  readonly perWeek: readonly number[];
+};
+
+function gatherFacts(plan: Plan, values: Values, shared: readonly Placed[]): Facts {
+  const efforts = plan.items.flatMap(({ effort }) => (effort ? [effort.low, effort.high] : []));
+  const low = values.find('hours.low')?.low;
+  const high = values.find('hours.high')?.low;
+  const sums = sumCosts(plan);
+  const { demands, costs } = plan.input;
+  const amounts = demands.flatMap(({ amount, unit }) =>
+    amount === null ? [] : [amount, toHours({ low: amount, high: amount, unit }).high],
+  );
+  const ofKind = (kind: string): number[] =>
+    values.list.filter((one) => one.kind === kind).flatMap((one) => [one.low, one.high]);
+  const rows = costs.flatMap(({ amount, months, period }) =>
+    amount === null ? [] : [amount, amount * (months ?? (period === 'month' ? 12 : 1))],
+  );
+  const available = sumAvailable(plan, shared);
+  return {
+    hours: low !== undefined && high !== undefined && high > 0 ? { low, high } : null,
+    money: sums === null || sums.total === 0 ? null : sums,
+    known: {
+      hours: [...efforts, ...ofKind('hours'), ...amounts, available ?? 0],
+      money: [
+        ...rows,
+        ...ofKind('money'),
+        ...amounts,
+        ...plan.items.flatMap(({ cost }) => cost ?? []),
+      ],
+    },
+    people: gatherPeople(plan),
+  };
+}
+
+function gatherPeople(plan: Plan): PersonFacts[] {
+  const totals = new Map(sumEffort(plan).map((total) => [total.key, total]));
+  return [...plan.capacities.values()].flatMap(({ key, name, limits }) => {
+    const perWeek = limits.filter(({ weeks }) => weeks === 1).map(({ hours }) => hours);
+    const word = ownerKey(name);
+    if (perWeek.length === 0 || word === '') return [];
+    const all = totals.get(key)?.hoursPerWeek ?? 0;
+    const words = new RegExp(`(?<!\\p{L})${escape(word)}s?(?!\\p{L})`, 'iu');
+    return [{ name, words, perWeek: [...perWeek, all] }];
+  });
+}
+
+const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, ROUNDING * b);
+
+/** Totals of hours and money. */
+function checkTotals({ hours, money, known }: Facts, sentence: string): Fault[] {
+  if (!WHOLE.test(sentence) || OTHER.test(sentence)) return [];
+  return findAmounts(sentence).flatMap((amount): Fault[] => {
+    if (amount.per !== '') return [];
+    if (amount.unit === 'hours' && hours !== null) {
+      const told = `${formatNumber(hours.low)} to ${formatNumber(hours.high)} hours`;
+      return compare(amount, hours, known.hours, sentence, `the work items come to ${told}.`);
+    }
+    if (money === null || amount.unit !== money.currency) return [];
+    const told = `${formatNumber(money.total)} ${money.currency}`;
+    const total = { low: money.total, high: money.total };
+    return compare(amount, total, known.money, sentence, `the costs come to ${told}.`);
+  });
+}
+
+function compare(
+  { low, high }: Amount,
+  total: { readonly low: number; readonly high: number },
+  known: readonly number[],
+  text: string,
+  message: string,
+): Fault[] {
+  if (high < total.low * NEAREST || low > total.high * FARTHEST) return [];
+  const isKnown = (figure: number): boolean => known.some((one) => isNear(figure, one));
+  if (isKnown(low) && isKnown(high)) return [];
+  const excludes = low < high && (low > total.high + 1 || high < total.low - 1);
+  return [{ code: excludes ? 'range_excludes_sum' : 'total_changed', text, message }];
+}
+
+const GIVES = /(?<!\p{L})(?:has|have|gives?|available|brings?|hat|haben|gibt|verfügbar)(?!\p{L})/iu;
+/** A part of the week, for one of several things. */
+const PART = /(?:week|woche)ly?\s(?:for|on|to|of|left|free|spare|für)(?!\p{L})/iu;
+
+/** Hours a week of one person: never more than the plan has, and not less where they are given. */
+function checkPeople({ people }: Facts, sentence: string): Fault[] {
+  if (OTHER.test(sentence)) return [];
+  const named = people.filter(({ words }) => words.test(sentence));
+  const [person] = named;
+  if (named.length !== 1 || person === undefined) return [];
+  return findAmounts(sentence)
+    .filter(({ unit, per }) => unit === 'hours' && per === 'week')
+    .filter(({ high }) => !person.perWeek.some((one) => Math.abs(one - high) < 0.01))
+    .filter(
+      ({ high, after }) =>
+        high > Math.max(...person.perWeek) || (GIVES.test(sentence) && !PART.test(after)),
+    )
+    .map(() => ({
+      code: 'person_hours_changed' as const,
+      text: sentence,
+      message: `the plan has ${person.name} for ${formatNumber(person.perWeek[0] ?? 0)} hours a week.`,
+    }));
+}
+
+const OVER_WHOLE =
+  /(\d{3,}(?:[.,]\d+)?)\s?(?:%|percent|per cent|prozent)\s(?:of|der|des|aller)\s(?:(?:all|the|our|their|every|available)\s)*(?:hours|time|people|customers?|users?|visitors?|members?|orders?|seats?|places?|capacity|team|stunden|zeit|kunden|nutzer|plätze|everybody|everyone|them)/giu;
+const SHARES =
+  /(?<!\p{L})(?:share|proportion|conversion|occupancy|utilisation|utilization|anteil|auslastung)(?!\p{L})[^.;]{0,40}?(\d{3,}(?:[.,]\d+)?)\s?(?:%|percent|per cent|prozent)/giu;
+
+/** A part that is more than the whole. */
+const checkShares = (sentence: string): Fault[] =>
+  [...sentence.matchAll(OVER_WHOLE), ...sentence.matchAll(SHARES)]
+    .filter((match) => Number((match[1] ?? '').replace(',', '.')) > 100)
+    .map(() => ({
+      code: 'share_over_whole' as const,
+      text: sentence,
+      message: 'a part is no more than the whole, 100 %.',
+    }));
+
+/** People who have other hours in the records of another document. */
+export function checkHoursOfPeople({ input: { documents }, capacities }: Plan): Problem[] {
+  const known = [...capacities.keys()];
+  return [...capacities.values()].flatMap(({ key, name }): Problem[] => {
+    const said = documents.flatMap(({ title, people = [] }) =>
+      people
+        .filter((person) => matchOwner(person.name, known) === key && person.hoursPerWeek !== null)
+        .map(({ hoursPerWeek }) => ({ title, hours: hoursPerWeek ?? 0 })),
+    );
+    if (new Set(said.map(({ hours }) => hours)).size < 2) return [];
+    const told = said.map(({ title, hours }) => `${formatNumber(hours)} in ${title}`);
+    return [
+      {
+        code: 'person_hours_changed',
+        subject: name,
+        message: `${name} has different hours a week: ${joinWords(told)}. Use one everywhere.`,
+        details: { said },
+      },
+    ];
+  });
+}

@@ -1,0 +1,79 @@
+import type Holidays from 'date-holidays';
+import { addDays, type Day } from '../text/day.ts';
+
+/** The days on which a country, or a state of it, does not work. */
+export type CountryDays = {
+  readonly name: string;
+  /** 1 is Monday, 7 is Sunday. */
+  readonly weekend: readonly number[];
+  /** Public holidays of a year, by day. */
+  readonly holidays: (year: number) => ReadonlyMap<Day, string>;
+};
+
+/** The country that a text names: a code (`DE`, `DE-BY`) or its English name; null for any other. */
+export type FindCountryDays = (country: string) => CountryDays | null;
+
+const DAY_MS = 86_400_000;
+const LEAST_OF_A_DAY = 0.75;
+
+let loading: Promise<FindCountryDays> | undefined;
+
+/** Loads the table of holidays: 0.1 to 0.4 s and 30 MB, so it is loaded when a plan is checked. */
+export const loadHolidays = (): Promise<FindCountryDays> =>
+  (loading ??= import('date-holidays').then((module) => findIn(module.default)));
+
+function findIn(Table: typeof Holidays): FindCountryDays {
+  const names = new Table().getCountries('en');
+  const codes = new Map(Object.entries(names).map(([code, name]) => [name.toLowerCase(), code]));
+  const known = new Map<string, CountryDays | null>();
+  const make = (country: string): CountryDays | null => {
+    const named = codes.get(country.toLowerCase());
+    const [code = '', state] = (named ?? country).toUpperCase().split('-');
+    const name = names[code];
+    if (name === undefined) return null;
+    const states = new Table().getStates(code, 'en') as Record<string, string> | undefined;
+    const own = state !== undefined && states?.[state] !== undefined ? state : undefined;
+    const options = { languages: 'en', types: ['public' as const] };
+    const table = own ? new Table(code, own, options) : new Table(code, options);
+    const years = new Map<number, ReadonlyMap<Day, string>>();
+    return {
+      name: own ? `${name}, ${states![own]}` : name,
+      weekend: weekendOf(code),
+      holidays: (year) => {
+        const days = years.get(year) ?? readYear(table, year);
+        years.set(year, days);
+        return days;
+      },
+    };
+  };
+  return (text) => {
+    const country = text.trim();
+    const found = known.get(country);
+    if (found !== undefined) return found;
+    const made = make(country);
+    known.set(country, made);
+    return made;
+  };
+}
+
+/** Each day of a holiday; half days, such as those from noon on, are working days. */
+function readYear(table: Holidays, year: number): ReadonlyMap<Day, string> {
+  const days = new Map<Day, string>();
+  for (const { date, start, end, name } of table.getHolidays(year)) {
+    const length = (end.getTime() - start.getTime()) / DAY_MS;
+    if (length < LEAST_OF_A_DAY) continue;
+    for (let at = 0; at < Math.round(length); at += 1)
+      days.set(addDays(date.slice(0, 10), at), name);
+  }
+  return days;
+}
+
+/** As the Unicode tables have it: Friday and Saturday in some countries. */
+function weekendOf(code: string): readonly number[] {
+  type WithWeek = { readonly weekend: readonly number[] };
+  const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & {
+    readonly getWeekInfo?: () => WithWeek;
+    readonly weekInfo?: WithWeek;
+  };
+  return (locale.getWeekInfo?.() ?? locale.weekInfo)?.weekend ?? [6, 7];
+}
