@@ -5,15 +5,21 @@ import type { Plan } from './plan.ts';
 import { type Problem, quote } from './problem.ts';
 import { type FoundDay, findDays, isOtherWeekday } from './read-days.ts';
 import type { Passage } from './types.ts';
+import { anyWord } from './words.ts';
 
 /** Between a week and the day that says when it is. */
 const JOINED = /^[\s(,:–—-]*(?:(?:from|on|of|begins|starts|ends|is|the|week|ab|vom|am)\s+)*$/i;
-const WEEKS =
-  /(?<!\p{L})(?:week|woche|wk)s?\.?\s?(\d{1,3})(?:\s?(?:-|–|to|bis)\s?(?:week\s)?(\d{1,3}))?(?![\d.,]?\d|\s?hours)/giu;
+const WEEKS = new RegExp(
+  String.raw`(?<!\p{L})(?:week|woche|wk)s?\.?\s?(\d{1,3})` +
+    String.raw`(?:\s?(?:-|–|to|bis)\s?(?:week\s)?(\d{1,3}))?(?![\d.,]?\d|\s?hours)`,
+  'giu',
+);
 /** What is said of the day on which it opens. */
-const OPENING =
-  /(?<!\p{L})(?:launch(?:es|ed|ing)?|go(?:es)? live|opens? (?:to|for|on)|opening (?:day|is|on)|eröffn\w*|geht live)/iu;
-const WHAT_IF = /(?<!\p{L})(?:if|unless|would|otherwise|instead|wenn|falls|würde|statt)(?!\p{L})/iu;
+const OPENING = anyWord(
+  'launch(?:es|ed|ing)?, go(?:es)? live, opens? (?:to|for|on), opening (?:day|is|on)',
+  'eröffn\\p{L}*, geht live',
+);
+const WHAT_IF = anyWord('if, unless, would, otherwise, instead, wenn, falls, würde, statt');
 const OPENS_SOON = 60;
 
 /** Days that a document types: beside another week, behind another weekday, or for the opening. */
@@ -81,7 +87,9 @@ function findWrongWeeks(
 /** What stands between a week and a day, without the day's weekday. */
 const stripWeekday = (text: string, end: number, { at, weekday }: FoundDay): string => {
   const between = text.slice(end, at);
-  return weekday === null ? between : between.replace(/\p{L}+\.?,?\s(?:(?:the|den)\s)?$/u, '');
+  return weekday === null
+    ? between
+    : between.replace(/(?<!\p{L})\p{L}{1,20}\.?,?\s(?:(?:the|den)\s)?$/u, '');
 };
 
 /** Days that the plan itself has, so that a text may name them. */

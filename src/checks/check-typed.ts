@@ -9,13 +9,20 @@ import { sumEffort } from './sum-effort.ts';
 import { type Amount, findAmounts } from './typed-amounts.ts';
 import type { Passage } from './types.ts';
 import { sumAvailable, type Values } from './values.ts';
+import { anyWord } from './words.ts';
 
 /** Words that make a figure one of the whole plan. */
-const WHOLE =
-  /(?<!\p{L})(?:in all|in total|totals?|altogether|overall|sums? (?:of|to|up)|adds? up|comes? to|amounts? to|estimates?|estimated|planned|plans|effort|all (?:the )?(?:work|items)|work items|until then|insgesamt|zusammen|gesamt\w*|summe|geschätzt|geplant|aufwand)(?!\p{L})/iu;
+const WHOLE = anyWord(
+  'in all, in total, totals?, altogether, overall, until then, all (?:the )?(?:work|items)',
+  'sums? (?:of|to|up), adds? up, comes? to, amounts? to, estimates?, estimated, planned, plans',
+  'effort, work items, insgesamt, zusammen, gesamt\\p{L}*, summe, geschätzt, geplant, aufwand',
+);
 /** Sentences that speak of something else than what the plan takes. */
-const OTHER =
-  /(?<!\p{L})(?:if|unless|would|otherwise|instead|rather than|saves?|saved|earns?|revenue|income|sales|turnover|within|notice|response|downtime|retention|fines?|salary|wenn|falls|würde|statt|umsatz|einnahmen|innerhalb|frist)(?!\p{L})/iu;
+const OTHER = anyWord(
+  'if, unless, would, otherwise, instead, rather than, saves?, saved, earns?, revenue, income',
+  'sales, turnover, within, notice, response, downtime, retention, fines?, salary',
+  'wenn, falls, würde, statt, umsatz, einnahmen, innerhalb, frist',
+);
 /** A figure of the whole is near it: what is far away is something else. */
 const NEAREST = 0.5;
 const FARTHEST = 4;
@@ -145,7 +152,7 @@ function compare(
   return [{ code: excludes ? 'range_excludes_sum' : 'total_changed', text, message }];
 }
 
-const GIVES = /(?<!\p{L})(?:has|have|gives?|available|brings?|hat|haben|gibt|verfügbar)(?!\p{L})/iu;
+const GIVES = anyWord('has, have, gives?, available, brings?, hat, haben, gibt, verfügbar');
 /** A part of the week, for one of several things. */
 const PART = /(?:week|woche)ly?\s(?:for|on|to|of|left|free|spare|für)(?!\p{L})/iu;
 
@@ -169,10 +176,20 @@ function checkPeople({ people }: Facts, sentence: string): Fault[] {
     }));
 }
 
-const OVER_WHOLE =
-  /(\d{3,}(?:[.,]\d+)?)\s?(?:%|percent|per cent|prozent)\s(?:of|der|des|aller)\s(?:(?:all|the|our|their|every|available)\s)*(?:hours|time|people|customers?|users?|visitors?|members?|orders?|seats?|places?|capacity|team|stunden|zeit|kunden|nutzer|plätze|everybody|everyone|them)/giu;
-const SHARES =
-  /(?<!\p{L})(?:share|proportion|conversion|occupancy|utilisation|utilization|anteil|auslastung)(?!\p{L})[^.;]{0,40}?(\d{3,}(?:[.,]\d+)?)\s?(?:%|percent|per cent|prozent)/giu;
+const PERCENT = String.raw`(?<!\d)(\d{3,9}(?:[.,]\d{1,3})?)\s?(?:%|percent|per cent|prozent)`;
+const WHOLES =
+  'hours|time|people|customers?|users?|visitors?|members?|orders?|seats?|places?|capacity|team|' +
+  'everybody|everyone|them|stunden|zeit|kunden|nutzer|plätze';
+const OVER_WHOLE = new RegExp(
+  String.raw`${PERCENT}\s(?:of|der|des|aller)\s(?:(?:all|the|our|their|every|available)\s){0,3}` +
+    String.raw`(?:${WHOLES})(?!\p{L})`,
+  'giu',
+);
+const SHARES = new RegExp(
+  String.raw`(?<!\p{L})(?:share|proportion|conversion|occupancy|utili[sz]ation|anteil|auslastung)` +
+    String.raw`(?!\p{L})[^.;]{0,40}?${PERCENT}`,
+  'giu',
+);
 
 /** A part that is more than the whole. */
 const checkShares = (sentence: string): Fault[] =>

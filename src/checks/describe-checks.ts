@@ -7,8 +7,8 @@ import { formatNumber } from './problem.ts';
 export function describeChecks(result: CheckResult): Record<string, unknown> {
   const { problems, schedule, totals, calendar } = result;
   return {
-    ...describeCalendar(result),
     problems: problems.map(({ message }) => message),
+    ...describeCalendar(result),
     totals: [
       ...totals.costs.map(({ demand, amount, limit, currency }) => ({
         what: `Money (${demand})`,

@@ -1,3 +1,4 @@
+import { matchOwner, ownerKey } from './owners.ts';
 import type { Plan } from './plan.ts';
 import type { Problem } from './problem.ts';
 import { VALUE_NAMES, VALUE_PATTERNS, type Values } from './values.ts';
@@ -42,7 +43,7 @@ function isUnknown({ input, items }: Plan, values: Values, name: string): boolea
   const [group] =
     Object.entries(VALUE_NAMES).find(([, names]) => names.some((one) => one === name)) ?? [];
   const kind = group ?? (VALUE_PATTERNS.test(name) ? name.split('.')[0] : undefined);
-  if (kind === undefined) return true;
+  if (kind === undefined || namesNobody(input, group === undefined ? name : '')) return true;
   const isWhole = items.length > 0 && input.people.length > 0;
   const isThere: Readonly<Record<string, boolean>> = {
     hours: items.length > 0 && input.people.length > 0,
@@ -52,6 +53,14 @@ function isUnknown({ input, items }: Plan, values: Values, name: string): boolea
     price: (input.prices ?? []).length > 0,
   };
   return isWhole || (isThere[kind] ?? true);
+}
+
+/** Whether a name is that of somebody's hours, and the plan lists people, but not this one. */
+function namesNobody({ people }: Plan['input'], name: string): boolean {
+  const [group, person = ''] = name.split('.');
+  if (group !== 'hours' || people.length === 0) return false;
+  const known = people.map((one) => ownerKey(one.name));
+  return !known.includes(matchOwner(person.replaceAll('_', ' '), known));
 }
 
 /** A content with values in place of names, in every text; what has no value says so. */
@@ -70,7 +79,7 @@ const printText = (text: string, find: Values['find']): string =>
   text.replace(NAMED, (_all, sign: string = '', name: string, blank = '', word: string = '') => {
     const value = find(name)?.text ?? `(no value: ${name})`;
     const before = sign !== '' && value.includes(sign) ? '' : sign;
-    const last = /[\p{L}%€$£]+$/u.exec(value)?.[0].toLowerCase();
+    const last = /(?<![\p{L}%€$£])[\p{L}%€$£]{1,40}$/u.exec(value)?.[0].toLowerCase();
     const isTwice = word !== '' && (last === word.toLowerCase() || value.startsWith(word));
     return `${before}${value}${isTwice ? '' : `${blank}${word}`}`;
   });

@@ -54,8 +54,12 @@ function languagesOf(language: string): string[] {
 }
 
 const DIGITS = /(\d{4})-(\d{2})-(\d{2})(?!\d)|(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)/g;
-const NAMED =
-  /(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?(?!\d|[.,:]\d)(?:,?\s(\d{4})(?!\d))?|(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(\p{L}{3,12})\.?(?!\p{L})(?:,?\s(\d{4})(?!\d))?/gu;
+const MONTH_FIRST = String.raw`(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?(?!\d|[.,:]\d)`;
+const DATE_FIRST = String.raw`(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(\p{L}{3,12})\.?(?!\p{L})`;
+const YEAR = String.raw`(?:,?\s(\d{4})(?!\d))?`;
+const NAMED = new RegExp(`${MONTH_FIRST}${YEAR}|${DATE_FIRST}${YEAR}`, 'gu');
+
+const WEEKDAY = /(?<!\p{L})(\p{L}{1,20})\.?,?\s(?:(?:the|den)\s)?$/iu;
 
 /** The days that a text names; `near` tells the year of those without one. */
 export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
@@ -68,7 +72,7 @@ export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
     const years = year === undefined ? [first, first + 1] : [Number(year)];
     const day = years.map(inYear).find((one) => isDay(one) && (year !== undefined || one >= near));
     if (day === undefined) return;
-    const before = /(\p{L}+)\.?,?\s(?:(?:the|den)\s)?$/iu.exec(text.slice(0, match.index))?.[1];
+    const before = WEEKDAY.exec(text.slice(Math.max(0, match.index - 40), match.index))?.[1];
     const weekday = weekdays.get(before?.toLowerCase() ?? '') ?? null;
     const end = match.index + match[0].length;
     found.push({ day, weekday, at: match.index, end, hasYear: year !== undefined });

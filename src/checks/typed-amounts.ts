@@ -16,16 +16,19 @@ const NUMBER = String.raw`\d+(?:[,.]\d+|[ '’\u00a0\u202f]\d{3}(?!\d))*(?:\s?k(
 const DASH = String.raw`\s?(?:-|–|—|to|bis|and|und)\s?`;
 const SIGN = '(?:€|£|\\$|EUR|USD|CHF|GBP)';
 const HOURS = new RegExp(
-  String.raw`(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s(?:planned |working |estimated |geplante |geschätzte )?(?:hours|hour|h|stunden|stunde|std)(?!\p{L})(.{0,24})`,
+  String.raw`(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s` +
+    String.raw`(?:planned |working |estimated |geplante |geschätzte )?` +
+    String.raw`(?:hours|hour|h|stunden|stunde|std)(?!\p{L})(.{0,24})`,
   'giu',
 );
-const MONEY = new RegExp(
-  String.raw`(?<![\p{L}\d.,])(${SIGN})\s?(${NUMBER})(?:${DASH}${SIGN}?\s?(${NUMBER}))?(.{0,24})|(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s?(${SIGN}|euros?|dollars?)(?!\p{L})(.{0,24})`,
-  'giu',
-);
+const SIGN_FIRST = String.raw`(?<![\p{L}\d.,])(${SIGN})\s?(${NUMBER})(?:${DASH}${SIGN}?\s?(${NUMBER}))?`;
+const SIGN_LAST =
+  String.raw`(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s?` +
+  String.raw`(${SIGN}|euros?|dollars?)(?!\p{L})`;
+const MONEY = new RegExp(`${SIGN_FIRST}(.{0,24})|${SIGN_LAST}(.{0,24})`, 'giu');
 
 const PERIOD =
-  /^\W*(?:(?:a|per|each|every|in a|pro|je|the)\s)?(week|month|year|day|person|woche|monat|jahr|tag|weekly|monthly|yearly)|^\s?\//i;
+  /^\s?\(?(?:(?:a|per|each|every|in a|pro|je|the)\s)?(week|month|year|day|person|woche|monat|jahr|tag|weekly|monthly|yearly)|^\s?\//i;
 
 /** Amounts of hours and of money, with the period behind them. */
 export function findAmounts(text: string): Amount[] {

@@ -27,7 +27,7 @@ test('days are counted across the end of a year and the change of clocks', () =>
 test('a day is said in words, in the language of the locale', () => {
   expect(sayDay('2026-11-19')).toBe('Thursday, 19 November 2026');
   expect(sayDay('2026-11-19', 'de')).toBe('Donnerstag, 19. November 2026');
-  expect(sayDays('2027-01-04', '2027-01-08')).toBe('4–8 January 2027');
+  expect(sayDays('2027-01-04', '2027-01-08')).toMatch(/^4 ?– ?8 January 2027$/);
   expect(sayDays('2026-12-28', '2027-01-03')).toBe('28 December 2026 – 3 January 2027');
 });
 

@@ -38,23 +38,7 @@ beforeAll(async () => {
   recorded = await record();
 });
 
-const DATE = '2026-11-19';
-const NEW = {
-  name: 'Bread',
-  brief: 'Pre-orders for a bakery.',
-  process: debate(),
-  date: DATE,
-};
-
-/** How the requests of the recorded run began: continuations and the second pass among them. */
-const beginnings: string[] = [];
-
-const noteBeginning = (provider: ModelProvider, into = beginnings): ModelProvider => ({
-  generate(request, options) {
-    into.push(request.messages[0]!.content);
-    return provider.generate(request, options);
-  },
-});
+const NEW = { name: 'Bread', brief: 'Pre-orders for a bakery.', process: debate() };
 
 /** A run of two passes in which a person spoke twice. */
 async function record() {
@@ -66,7 +50,7 @@ async function record() {
     database.asTenant(tenantId, (tx) =>
       addFeedback(tx, sessionId, { stageKey: 'propose', document, text }),
     );
-  const go = () => work(place, sessionId, { provider: noteBeginning(writer), config: CONFIG });
+  const go = () => work(place, sessionId, { provider: writer, config: CONFIG });
   await go();
   await say('Mind the counter.', 'case@2');
   await database.asTenant(tenantId, (tx) => approveStage(tx, sessionId));
@@ -162,26 +146,6 @@ describe('a replay', () => {
     expect(readme).toContain(`$${before.toFixed(4)} to write when they were recorded`);
     const [, answer] = [...files].find(([path]) => path.includes('/raw_responses/'))!;
     expect(JSON.parse(answer).costUsd).toBeGreaterThan(0);
-  });
-
-  test('says the day of the recorded run in every request, and none where that said none', async () => {
-    expect(new Set(beginnings)).toEqual(
-      new Set([
-        `Today is Thursday, 19 November 2026.\n\n<user_request>\n${NEW.brief}\n</user_request>`,
-      ]),
-    );
-    expect(settingsOf(recorded.files)).toMatchObject({ session: { date: DATE } });
-    expect(settingsOf(again.files)).toMatchObject({ session: { date: DATE } });
-    const path = 'project_settings.json';
-    const { date: _date, ...session } = settingsOf(recorded.files).session as { date: string };
-    const older = { ...settingsOf(recorded.files), session };
-    const files = new Map(recorded.files).set(path, JSON.stringify(older));
-    const asked: string[] = [];
-    const { session: left } = await replay(await save(files), {
-      around: (provider) => noteBeginning(provider, asked),
-    });
-    expect(left.date).toBeNull();
-    expect(new Set(asked)).toEqual(new Set([`<user_request>\n${NEW.brief}\n</user_request>`]));
   });
 
   test('renders the answers anew with a changed template', async () => {
