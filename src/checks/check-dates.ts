@@ -146,25 +146,37 @@ function checkSpare(
   deadlines: readonly Deadline[],
 ): Problem[] {
   const { promised, opening } = calendar.record;
-  const stated = promised === null ? [] : [{ demand: 'promise', week: weekOf(calendar, promised) }];
-  const [promise] = [...stated, ...deadlines].toSorted((a, b) => a.week - b.week);
-  if (promise === undefined || promise.week < LEAST_PROMISE) return [];
-  const counted = findCounted(plan, promise);
-  const work = Math.max(
-    0,
-    ...shared.filter(({ key }) => counted.has(key)).map(({ endWeek }) => endWeek),
-  );
+  const stated = promised === null ? deadlines : [{ demand: '', week: weekOf(calendar, promised) }];
   const opened = opening === null ? 0 : weekOf(calendar, opening);
-  if (Math.max(work, opened) < promise.week) return [];
-  const isWork = work >= opened;
-  const what = isWork ? `The work ends in week ${work}` : `It opens in week ${opened}`;
-  const by = promise.demand === 'promise' ? 'the promised end' : promise.demand;
-  return [
-    {
-      code: 'no_spare_week',
-      subject: promise.demand === 'promise' ? 'promised' : promise.demand,
-      message: `${what}, and ${by} is in week ${promise.week} (${sayDay(promised ?? weekEnd(calendar, promise.week))}): no week is left for what takes longer. Leave at least one, or say what goes first.`,
-      details: { end: Math.max(work, opened), promised: promise.week },
-    },
-  ];
+  return stated.flatMap((promise): Problem[] => {
+    const counted = promise.demand === '' ? findNeeded(plan, promise) : findCounted(plan, promise);
+    const ends = shared.filter(({ key }) => counted.has(key)).map(({ endWeek }) => endWeek);
+    const work = Math.max(0, ...ends);
+    const end = Math.max(work, opened);
+    if (promise.week < LEAST_PROMISE || end < promise.week) return [];
+    const what = work >= opened ? `The work ends in week ${work}` : `It opens in week ${opened}`;
+    const by = promise.demand || 'the promised end';
+    const day = sayDay(
+      promise.demand === '' && promised ? promised : weekEnd(calendar, promise.week),
+    );
+    return [
+      {
+        code: 'no_spare_week',
+        subject: promise.demand || 'promised',
+        message: `${what}, and ${by} is in week ${promise.week} (${day}): no week is left for what takes longer. Leave at least one, or say what goes first.`,
+        details: { end, promised: promise.week },
+      },
+    ];
+  });
+}
+
+/** What the opening needs, with all that this needs; where it names nothing, what begins by then. */
+function findNeeded(plan: Plan, { week }: Deadline): ReadonlySet<string> {
+  const named = new Set(plan.calendar?.record.openingNeeds.map(idKey));
+  const needed = new Set(plan.items.filter(({ id }) => named.has(idKey(id))).map(({ key }) => key));
+  for (const key of needed) {
+    for (const need of plan.byKey.get(key)?.waitsFor ?? []) needed.add(need);
+  }
+  if (needed.size > 0) return needed;
+  return new Set(plan.items.filter((one) => (one.earliestWeek ?? 1) <= week).map(({ key }) => key));
 }

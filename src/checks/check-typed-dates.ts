@@ -1,5 +1,5 @@
 import { addDays, type Day, sayDay } from '../text/day.ts';
-import { type Calendar, weekOf, weekStart } from './calendar.ts';
+import { type Calendar, weekEnd, weekOf, weekStart } from './calendar.ts';
 import { dayOfGate } from './check-dates.ts';
 import type { Plan } from './plan.ts';
 import { type Problem, quote } from './problem.ts';
@@ -20,6 +20,10 @@ const OPENING = anyWord(
   'eröffn\\p{L}*, geht live',
 );
 const WHAT_IF = anyWord('if, unless, would, otherwise, instead, wenn, falls, würde, statt');
+/** What opens before the opening. */
+const TRIAL = anyWord(
+  'trials?, pilots?, beta, tests?, circles?, rehearsals?, drills?, registration, probe\\p{L}*',
+);
 const OPENS_SOON = 60;
 
 /** Days that a document types: beside another week, behind another weekday, or for the opening. */
@@ -97,7 +101,12 @@ function listKnownDays({ input }: Plan, calendar: Calendar): ReadonlySet<Day> {
   const { record, start } = calendar;
   const gates = (input.gates ?? []).map((gate) => dayOfGate(calendar, gate));
   const asked = input.demands.map(({ day }) => day);
-  const days = [start, record.opening, record.promised, input.today, ...gates, ...asked];
+  const phases = (input.milestones ?? []).flatMap(({ fromWeek, toWeek }) => [
+    weekStart(calendar, fromWeek),
+    weekEnd(calendar, toWeek),
+  ]);
+  const own = [start, record.opening, record.promised, input.today];
+  const days = [...own, ...gates, ...asked, ...phases];
   return new Set(days.filter((day) => day !== null && day !== undefined));
 }
 
@@ -115,7 +124,8 @@ function findOtherOpening(
     const [day] = own;
     if (said === null || own.length !== 1 || day === undefined || known.has(day.day)) return [];
     const distance = day.at - at - said.index - said[0].length;
-    if (distance < 0 || distance > OPENS_SOON || WHAT_IF.test(sentence)) return [];
+    if (distance < 0 || distance > OPENS_SOON) return [];
+    if (WHAT_IF.test(sentence) || TRIAL.test(sentence)) return [];
     const message = `the plan opens on ${sayDay(opening)}.`;
     return [{ text: sentence, message, details: { day: day.day, opening } }];
   });

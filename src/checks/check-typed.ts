@@ -11,11 +11,15 @@ import type { Passage } from './types.ts';
 import { sumAvailable, type Values } from './values.ts';
 import { anyWord } from './words.ts';
 
-/** Words that make a figure one of the whole plan. */
-const WHOLE = anyWord(
-  'in all, in total, totals?, altogether, overall, until then, all (?:the )?(?:work|items)',
-  'sums? (?:of|to|up), adds? up, comes? to, amounts? to, estimates?, estimated, planned, plans',
-  'effort, work items, insgesamt, zusammen, gesamt\\p{L}*, summe, geschätzt, geplant, aufwand',
+const SUMS =
+  'in all, in total, totals?, altogether, overall, insgesamt, zusammen, gesamt\\p{L}*, summe';
+/** Words that make an amount of money one of the whole plan: parts of it are told by others, too. */
+const WHOLE_MONEY = anyWord(SUMS);
+/** Those for hours, of which only items and people have parts. */
+const WHOLE_HOURS = anyWord(
+  SUMS,
+  'all (?:the )?(?:work|items), sums? (?:of|to|up), adds? up, comes? to, amounts? to, effort',
+  'estimates?, estimated, planned, plans, work items, geschätzt, geplant, aufwand',
 );
 /** Sentences that speak of something else than what the plan takes. */
 const OTHER = anyWord(
@@ -124,14 +128,15 @@ const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1,
 
 /** Totals of hours and money. */
 function checkTotals({ hours, money, known }: Facts, sentence: string): Fault[] {
-  if (!WHOLE.test(sentence) || OTHER.test(sentence)) return [];
+  if (OTHER.test(sentence)) return [];
   return findAmounts(sentence).flatMap((amount): Fault[] => {
     if (amount.per !== '') return [];
-    if (amount.unit === 'hours' && hours !== null) {
+    if (amount.unit === 'hours' && hours !== null && WHOLE_HOURS.test(sentence)) {
       const told = `${formatNumber(hours.low)} to ${formatNumber(hours.high)} hours`;
       return compare(amount, hours, known.hours, sentence, `the work items come to ${told}.`);
     }
-    if (money === null || amount.unit !== money.currency) return [];
+    const isMoney = money !== null && amount.unit === money.currency;
+    if (!isMoney || !WHOLE_MONEY.test(sentence)) return [];
     const told = `${formatNumber(money.total)} ${money.currency}`;
     const total = { low: money.total, high: money.total };
     return compare(amount, total, known.money, sentence, `the costs come to ${told}.`);

@@ -3,7 +3,7 @@ import { type Calendar, weekStart } from './calendar.ts';
 import { dayOfGate } from './check-dates.ts';
 import type { CheckResult } from './check-plan.ts';
 import { createPrinter } from './print-value.ts';
-import { formatNumber } from './problem.ts';
+import { formatNumber, quote } from './problem.ts';
 
 type Row = Readonly<Record<string, string>>;
 
@@ -39,7 +39,7 @@ function introduce({ record, start, weekOne, country }: Calendar): string {
   const none =
     record.country === ''
       ? 'The plan names no country'
-      : `${record.country} is no country of the table`;
+      : `${quote(record.country, 40)} is no country of the table`;
   return `${begin} ${none}: no public holidays are known, and none are left out.`;
 }
 

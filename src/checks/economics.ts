@@ -13,11 +13,12 @@ export function checkPrices({ input: { prices = [] } }: Plan): Problem[] {
   return prices.flatMap(({ item, price, unitCost, currency }): Problem[] => {
     if (price === null || price === 0 || unitCost === null || price > unitCost + EPSILON) return [];
     const amounts = `${formatNumber(price)} ${currency} and costs ${formatNumber(unitCost)} ${currency}`;
+    const result = price < unitCost ? 'loses money' : 'leaves nothing';
     return [
       {
         code: 'price_below_cost',
         subject: item,
-        message: `${quote(item, 60)} sells for ${amounts}: each one that is sold loses money. Raise the price, or find a cheaper way.`,
+        message: `${quote(item, 60)} sells for ${amounts}: each one that is sold ${result}. Raise the price, or find a cheaper way.`,
         details: { price, unitCost, currency },
       },
     ];
@@ -31,7 +32,8 @@ export function computeEconomics(plan: Plan, print: Printer): NamedValue[] {
 }
 
 function nameOne(plan: Plan, sold: Price, suffix: string, print: Printer): NamedValue[] {
-  const { item, price, unitCost, currency, period } = sold;
+  const { price, unitCost, currency, period } = sold;
+  const item = quote(sold.item, 40);
   if (price === null) return [];
   const sums = sumCosts(plan);
   const money = (name: string, value: number, what: string): NamedValue => ({

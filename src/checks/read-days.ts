@@ -13,7 +13,7 @@ export type FoundDay = {
   readonly hasYear: boolean;
 };
 
-/** Words by which a language writes months and weekdays, in lower case, by number from 1. */
+/** Numbers from 1 of months, as a language writes them, and of weekdays, in lower case. */
 type Words = { readonly months: ReadonlyMap<string, number>; readonly weekdays: Words['months'] };
 
 const known = new Map<string, Words>();
@@ -29,13 +29,14 @@ function wordsOf(languages: readonly string[]): Words {
       const say = (day: Day, field: 'month' | 'weekday'): string =>
         new Intl.DateTimeFormat(language, { [field]: form, timeZone: 'UTC' })
           .format(Date.parse(day))
-          .toLowerCase()
           .replace(/\.$/, '');
       for (let at = 1; at <= 12; at += 1) {
         months.set(say(`2029-${String(at).padStart(2, '0')}-01`, 'month'), at);
       }
       // 1 January 2029 is a Monday.
-      for (let at = 1; at <= 7; at += 1) weekdays.set(say(`2029-01-0${at}`, 'weekday'), at);
+      for (let at = 1; at <= 7; at += 1) {
+        weekdays.set(say(`2029-01-0${at}`, 'weekday').toLowerCase(), at);
+      }
     }
   }
   const made = { months, weekdays };
@@ -43,28 +44,40 @@ function wordsOf(languages: readonly string[]): Words {
   return made;
 }
 
+/** British English writes Sept where American English writes Sep. */
+const ENGLISH = ['en', 'en-GB'];
+
 /** A language that the runtime has no words for is read as English. */
-function languagesOf(language: string): string[] {
+function languagesOf(language: string): readonly string[] {
   try {
     const [one] = Intl.DateTimeFormat.supportedLocalesOf(language || 'en');
-    return one === undefined || one.startsWith('en') ? ['en'] : ['en', one];
+    return one === undefined || one.startsWith('en') ? ENGLISH : [...ENGLISH, one];
   } catch {
-    return ['en'];
+    return ENGLISH;
   }
 }
 
-const DIGITS = /(\d{4})-(\d{2})-(\d{2})(?!\d)|(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)/g;
+const DIGITS =
+  /(\d{4})-(\d{2})-(\d{2})(?!\d)|(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)/g;
 const MONTH_FIRST = String.raw`(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?(?!\d|[.,:]\d)`;
 const DATE_FIRST = String.raw`(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(\p{L}{3,12})\.?(?!\p{L})`;
 const YEAR = String.raw`(?:,?\s(\d{4})(?!\d))?`;
-const NAMED = new RegExp(`${MONTH_FIRST}${YEAR}|${DATE_FIRST}${YEAR}`, 'gu');
+const MONTH_AND_DATE = new RegExp(MONTH_FIRST + YEAR, 'gu');
+const DATE_AND_MONTH = new RegExp(DATE_FIRST + YEAR, 'gu');
 
 const WEEKDAY = /(?<!\p{L})(\p{L}{1,20})\.?,?\s(?:(?:the|den)\s)?$/iu;
+
+const toTitle = (word: string): string => word.slice(0, 1) + word.slice(1).toLowerCase();
 
 /** The days that a text names; `near` tells the year of those without one. */
 export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
   const { months, weekdays } = wordsOf(languagesOf(language));
   const found: FoundDay[] = [];
+  /** English and German write months with a capital: "30 may stay" is no day. */
+  const monthOf = (word = ''): number | undefined =>
+    months.get(word) ??
+    months.get(word.toLowerCase()) ??
+    (word === word.toUpperCase() ? months.get(toTitle(word)) : undefined);
   const add = (match: RegExpExecArray, year: string | undefined, month: number, date: string) => {
     const inYear = (one: number): Day =>
       `${one}-${String(month).padStart(2, '0')}-${date.padStart(2, '0')}`;
@@ -81,12 +94,16 @@ export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
     const [, year, month, date, dotDate, dotMonth, dotYear] = match;
     add(match, year ?? dotYear, Number(month ?? dotMonth), date ?? dotDate ?? '');
   }
-  for (const match of text.matchAll(NAMED)) {
-    const [, monthFirst, dateAfter, yearAfter, dateFirst, monthAfter, year] = match;
-    const month = months.get((monthFirst ?? monthAfter ?? '').toLowerCase());
-    if (month !== undefined) add(match, yearAfter ?? year, month, dateAfter ?? dateFirst ?? '');
+  for (const match of text.matchAll(DATE_AND_MONTH)) {
+    const month = monthOf(match[2]);
+    if (month !== undefined) add(match, match[3], month, match[1] ?? '');
   }
-  return found.toSorted((a, b) => a.at - b.at);
+  for (const match of text.matchAll(MONTH_AND_DATE)) {
+    const month = monthOf(match[1]);
+    if (month !== undefined) add(match, match[3], month, match[2] ?? '');
+  }
+  const sorted = found.toSorted((a, b) => a.at - b.at || b.end - a.end);
+  return sorted.filter(({ at }, index) => sorted.slice(0, index).every(({ end }) => end <= at));
 }
 
 /** The first day that a field names with its year; null where it names none. */

@@ -12,6 +12,8 @@ export type CostSums = {
   readonly limit: number | null;
 };
 
+const sum = (some: readonly number[]): number => some.reduce((all, one) => all + one, 0);
+
 /** What the rows of the cost table come to; null without any, or in several currencies. */
 export function sumCosts(plan: Plan): CostSums | null {
   const rows = plan.input.costs.filter(isCounted);
@@ -21,7 +23,6 @@ export function sumCosts(plan: Plan): CostSums | null {
   if (rows.length === 0 || named.size > 1) return null;
   const currency = [...named][0] ?? whole?.unit ?? '';
   if (whole && whole.unit !== '' && currency !== '' && whole.unit !== currency) return null;
-  const sum = (some: readonly number[]): number => some.reduce((all, one) => all + one, 0);
   const recurring = rows.filter(({ period }) => period !== 'once');
   const once = sum(rows.filter(({ period }) => period === 'once').map(({ amount }) => amount));
   const year = { per: 'once' as const };

@@ -14,21 +14,24 @@ export type Amount = {
 
 const NUMBER = String.raw`\d+(?:[,.]\d+|[ '’\u00a0\u202f]\d{3}(?!\d))*(?:\s?k(?!\p{L}))?`;
 const DASH = String.raw`\s?(?:-|–|—|to|bis|and|und)\s?`;
-const SIGN = '(?:€|£|\\$|EUR|USD|CHF|GBP)';
+const SIGN = '(?:€|£|(?:US)?\\$|EUR|USD|CHF|GBP)';
 const HOURS = new RegExp(
   String.raw`(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s` +
     String.raw`(?:planned |working |estimated |geplante |geschätzte )?` +
-    String.raw`(?:hours|hour|h|stunden|stunde|std)(?!\p{L})(.{0,24})`,
+    String.raw`(?:hours|hour|h|stunden|stunde|std)(?!\p{L})(?=(.{0,24}))`,
   'giu',
 );
 const SIGN_FIRST = String.raw`(?<![\p{L}\d.,])(${SIGN})\s?(${NUMBER})(?:${DASH}${SIGN}?\s?(${NUMBER}))?`;
 const SIGN_LAST =
   String.raw`(?<![\p{L}\d.,])(${NUMBER})(?:${DASH}(${NUMBER}))?\s?` +
   String.raw`(${SIGN}|euros?|dollars?)(?!\p{L})`;
-const MONEY = new RegExp(`${SIGN_FIRST}(.{0,24})|${SIGN_LAST}(.{0,24})`, 'giu');
+const MONEY = new RegExp(`${SIGN_FIRST}(?=(.{0,24}))|${SIGN_LAST}(?=(.{0,24}))`, 'giu');
 
-const PERIOD =
-  /^\s?\(?(?:(?:a|per|each|every|in a|pro|je|the)\s)?(week|month|year|day|person|woche|monat|jahr|tag|weekly|monthly|yearly)|^\s?\//i;
+const PERIODS = 'week|month|year|day|person|woche|monat|jahr|tag|weekly|monthly|yearly';
+const PERIOD = new RegExp(
+  String.raw`^\s?\(?(?:(?:a|per|each|every|in a|pro|je|the)\s)?(?:${PERIODS})|^\s?/`,
+  'i',
+);
 
 /** Amounts of hours and of money, with the period behind them. */
 export function findAmounts(text: string): Amount[] {

@@ -2,7 +2,7 @@ import type Holidays from 'date-holidays';
 import { addDays, type Day } from '../text/day.ts';
 
 /** The days on which a country, or a state of it, does not work. */
-export type CountryDays = {
+type CountryDays = {
   readonly name: string;
   /** 1 is Monday, 7 is Sunday. */
   readonly weekend: readonly number[];
