@@ -48,6 +48,21 @@ describe('a sentence that says something else, or the same, is not', () => {
   });
 });
 
+test('the range of a run that failed is found beside the items that it leaves out', () => {
+  const plan = hiringPlan();
+  plan.plan.people = [{ name: 'Ana', hours_per_week: 40 }, ...plan.plan.people.slice(1)];
+  plan.plan.milestones = [{ title: 'All', weeks: '1-60', outcome: 'Done.' }];
+  plan.work_plan.answer = '';
+  const [first] = plan.work_plan.work_items;
+  plan.work_plan.work_items = [
+    { ...first, owner: 'Ana', effort_low: 1_203, effort_high: 1_501, findings: [] },
+  ];
+  plan.architecture.answer = 'The estimates run from 1,580 to 2,178 hours.';
+  const found = checkPlan(readSound(plan)).problems.filter(({ code }) => /range|total/.test(code));
+  expect(found.map(({ code }) => code)).toEqual(['range_excludes_sum']);
+  expect(found[0]!.message).toContain('the work items come to 1,203 to 1,501 hours');
+});
+
 test('amounts are read with their unit and the period behind them', () => {
   const read = (text: string) =>
     findAmounts(text).map(({ low, high, unit, per }) => [low, high, unit, per]);

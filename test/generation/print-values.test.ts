@@ -5,6 +5,7 @@ import { readModelsConfig } from '../../src/models/config.ts';
 import { createModelProvider } from '../../src/models/provider.ts';
 import type { Process, Step } from '../../src/recipe/types.ts';
 import { exportSession } from '../../src/session/export.ts';
+import { readQuestions } from '../../src/session/questions.ts';
 import { readSession } from '../../src/session/read.ts';
 import { startRun } from '../../src/session/start.ts';
 import { contractOf } from '../checks/sound-plans.ts';
@@ -13,8 +14,10 @@ import { processOf, stage, step } from '../recipes/build.ts';
 import { newTenant, openTestStore } from '../stores.ts';
 import { type Asked, startScriptedServer } from './scripted-server.ts';
 
+const plan = contractOf('plan');
+const asks = { type: 'array', items: { type: 'string' } } as const;
 const CONTRACTS = {
-  'contracts/plan.yaml': contractOf('plan'),
+  'contracts/plan.yaml': { ...plan, properties: { ...plan.properties, open_questions: asks } },
   'contracts/work.yaml': contractOf('work_plan'),
   'contracts/checks.yaml': contractOf('checks'),
 };
@@ -51,6 +54,7 @@ function answer(asked: Asked): { text: string } {
     people: [{ name: 'Eva', hours_per_week: 20 }],
     milestones: [{ title: 'Built', weeks: '1-2', outcome: 'It runs.' }],
     costs: [{ item: 'Server', amount: 20, currency: 'EUR', period: 'month' }],
+    open_questions: ['Is [[cost.month]] a month too much?'],
     gates: [{ when: 'week 2', measure: 'It runs', go_if: 'yes', stop_if: 'no', evidence: ['W1'] }],
   };
   const item = { id: 'W1', title: 'Build', owner: 'Eva', effort_low: 15, effort_high: 24 };
@@ -92,7 +96,8 @@ async function run(database: Database) {
     const { files } = await database.asTenant(tenantId, (tx) => exportSession(tx, session));
     const page = (key: string): string =>
       [...files].find(([path]) => path.endsWith(`_1_${key}.md`))?.[1] ?? '';
-    return { served: server.served, page };
+    const questions = await database.asTenant(tenantId, (tx) => readQuestions(tx, session));
+    return { served: server.served, page, questions };
   } finally {
     await server.stop();
   }
@@ -129,4 +134,8 @@ test('the checks show the weeks by date, the capacity and the values by name', (
   expect(checks).toContain('Public holidays of Austria are left out.');
   expect(checks).toContain('hours.planned');
   expect(checks).toMatch(/\*\*Who:\*\* Eva\n\n\*\*Weeks:\*\* 1 to 2\n\n\*\*Hours:\*\* 36/);
+});
+
+test('a question is asked once, with its figures', () => {
+  expect(left.questions.map(({ question }) => question)).toEqual(['Is €20 a month too much?']);
 });
