@@ -10,6 +10,7 @@ import {
 import { addDays, weekdayOf } from '../text/day.ts';
 import { endOfDay, makeCalendar, weekOf, weekStart } from './calendar.ts';
 import { checkPlan } from './check-plan.ts';
+import { describeChecks } from './describe-checks.ts';
 
 const check = (make: () => SoundPlan, change: (plan: SoundPlan) => void) => {
   const plan = make();
@@ -98,6 +99,74 @@ describe('a plan with a calendar', () => {
       { numRuns: 40 },
     );
   });
+});
+
+test('more hours or fewer days off never make an item later', () => {
+  const ends = (hours: number, away: string, country: string): number[] => {
+    const plan = hiringPlan();
+    plan.plan.calendar['country'] = country;
+    Object.assign(plan.plan.people[0]!, { hours_per_week: hours, days_off: away });
+    return checkPlan(readSound(plan)).schedule.map(({ end }) => end);
+  };
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 0, max: 20 }),
+      fc.integer({ min: 0, max: 60 }),
+      fc.constantFrom('US', 'DE', ''),
+      (hours, more, days, country) => {
+        const away = `2026-12-07 to ${addDays('2026-12-07', days)}`;
+        const late = ends(hours, away, country);
+        for (const [at, end] of ends(hours + more, away, country).entries()) {
+          expect(end).toBeLessThanOrEqual(late[at]! + 1e-6);
+        }
+        for (const [at, end] of ends(hours, '', country).entries()) {
+          expect(end).toBeLessThanOrEqual(late[at]! + 1e-6);
+        }
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test('whatever stands in the records of a plan, it is checked, in little time', () => {
+  const value = fc.oneof(
+    fc.constantFrom('1-999999999', 'week 88888888', '9999-12-27', '0001-01-01', '-5', '1e300'),
+    fc.constantFrom(
+      '2027-01-04 to 9999-12-31',
+      'DE',
+      '[[date.week.999]] [[x]]',
+      '100 % of all users',
+    ),
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.integer(),
+  );
+  const fields = `country start opening promised opening_needs free_percent language weeks when
+    evidence days_off hours_per_week from_week to_week effort_low effort_high earliest_week owner
+    needs id price unit_cost currency period amount months pay_per_hour name item answer`;
+  const raw = fc.dictionary(fc.constantFrom(...fields.split(/\s+/)), value, { maxKeys: 8 });
+  const some = fc.array(raw, { maxLength: 3 });
+  fc.assert(
+    fc.property(
+      raw,
+      some,
+      some,
+      some,
+      some,
+      some,
+      (calendar, people, milestones, gates, prices, work) => {
+        const plan = hiringPlan();
+        plan.plan.calendar = { start: '2027-01-04', ...calendar };
+        plan.plan.people.push(...people);
+        plan.plan.milestones.push(...milestones);
+        plan.plan.gates.push(...gates);
+        plan.plan.prices.push(...prices);
+        plan.work_plan.work_items.push(...work);
+        expect(describeChecks(checkPlan(readSound(plan)))).toBeTypeOf('object');
+      },
+    ),
+    { numRuns: 150 },
+  );
 });
 
 test('a plan without a calendar is held against no date and no typed figure', () => {

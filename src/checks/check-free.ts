@@ -2,7 +2,7 @@ import { type Capacity, rateIn } from './capacity.ts';
 import type { Plan } from './plan.ts';
 import { count, EPSILON, formatNumber, type Problem } from './problem.ts';
 import type { Placed } from './schedule.ts';
-import type { Share } from './spread.ts';
+import { MOST_WEEKS, type Share } from './spread.ts';
 import { lastWeek } from './values.ts';
 
 /** What stays free of everybody's hours, where the plan names no other share. */
@@ -50,7 +50,7 @@ export function sumPhases(
 
 function hoursOf({ calendar }: Plan, capacity: Capacity, { from, to }: Phase): number {
   const first = Math.max(from, capacity.fromWeek);
-  const last = Math.min(to, capacity.toWeek);
+  const last = Math.min(to, capacity.toWeek, first + MOST_WEEKS);
   let sum = 0;
   for (let week = first; week <= last; week += 1) sum += rateIn(capacity, week, calendar);
   return sum;

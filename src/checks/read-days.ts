@@ -65,6 +65,9 @@ const YEAR = String.raw`(?:,?\s(\d{4})(?!\d))?`;
 const MONTH_AND_DATE = new RegExp(MONTH_FIRST + YEAR, 'gu');
 const DATE_AND_MONTH = new RegExp(DATE_FIRST + YEAR, 'gu');
 
+/** Other years are slips of the pen, or no years. */
+const FIRST_YEAR = 1990;
+const LAST_YEAR = 2200;
 const WEEKDAY = /(?<!\p{L})(\p{L}{1,20})\.?,?\s(?:(?:the|den)\s)?$/iu;
 
 const toTitle = (word: string): string => word.slice(0, 1) + word.slice(1).toLowerCase();
@@ -83,6 +86,7 @@ export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
       `${one}-${String(month).padStart(2, '0')}-${date.padStart(2, '0')}`;
     const first = Number(near.slice(0, 4));
     const years = year === undefined ? [first, first + 1] : [Number(year)];
+    if (years.some((one) => one < FIRST_YEAR || one > LAST_YEAR)) return;
     const day = years.map(inYear).find((one) => isDay(one) && (year !== undefined || one >= near));
     if (day === undefined) return;
     const before = WEEKDAY.exec(text.slice(Math.max(0, match.index - 40), match.index))?.[1];

@@ -11,8 +11,8 @@ export type Share = {
   readonly high: number;
 };
 
-/** A longer spread would only repeat the last week's figure. */
-const MOST_WEEKS = 520;
+/** Ten years: a longer spread would only repeat the last week's figure. */
+export const MOST_WEEKS = 520;
 
 /**
  * Hours asked of each person, week by week, by owner key. An item is asked from its stated week on,

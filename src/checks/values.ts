@@ -7,6 +7,7 @@ import { ownerKey } from './owners.ts';
 import type { Plan } from './plan.ts';
 import { createPrinter, type Printer } from './print-value.ts';
 import type { Placed } from './schedule.ts';
+import { MOST_WEEKS } from './spread.ts';
 import { sumCosts } from './sum-costs.ts';
 import { sumEffort } from './sum-effort.ts';
 
@@ -77,12 +78,15 @@ export function computeValues(plan: Plan, shared: readonly Placed[]): Values {
   return { list, find: (name) => byName.get(name) ?? findPerson(name) ?? findWeek(name) };
 }
 
-/** The last week that the plan speaks of. */
+/** The last week that the plan speaks of, within ten years. */
 export const lastWeek = (plan: Plan, shared: readonly Placed[]): number =>
-  Math.max(
-    0,
-    ...(plan.input.milestones ?? []).map(({ toWeek }) => toWeek),
-    ...shared.map(({ endWeek }) => endWeek),
+  Math.min(
+    MOST_WEEKS,
+    Math.max(
+      0,
+      ...(plan.input.milestones ?? []).map(({ toWeek }) => toWeek),
+      ...shared.map(({ endWeek }) => endWeek),
+    ),
   );
 
 /** Hours that everybody has until the last week; null where somebody's are not known. */

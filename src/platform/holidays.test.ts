@@ -26,6 +26,10 @@ test('a holiday of several days takes each of them, and half a day takes none', 
   expect(on('CN', '2027-05-04')).toBeUndefined();
 });
 
+test('years that no rule speaks of have no holidays', () => {
+  expect(find('DE')?.holidays(9999).size).toBe(0);
+});
+
 test('the weekend is that of the country', () => {
   expect(find('DE')?.weekend).toEqual([6, 7]);
   expect(find('SA')?.weekend).toEqual([5, 6]);

@@ -16,6 +16,11 @@ export type FindCountryDays = (country: string) => CountryDays | null;
 const DAY_MS = 86_400_000;
 const LEAST_OF_A_DAY = 0.75;
 
+/** Outside of these the rules say nothing that anybody would rely on. */
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2200;
+const NONE: ReadonlyMap<Day, string> = new Map();
+
 let loading: Promise<FindCountryDays> | undefined;
 
 /** Loads the table of holidays: 0.1 to 0.4 s and 30 MB, so it is loaded when a plan is checked. */
@@ -40,7 +45,8 @@ function findIn(Table: typeof Holidays): FindCountryDays {
       name: own ? `${name}, ${states![own]}` : name,
       weekend: weekendOf(code),
       holidays: (year) => {
-        const days = years.get(year) ?? readYear(table, year);
+        const isKnown = year >= FIRST_YEAR && year <= LAST_YEAR;
+        const days = years.get(year) ?? (isKnown ? readYear(table, year) : NONE);
         years.set(year, days);
         return days;
       },

@@ -104,6 +104,12 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
   if ((step.prompt === null) === (step.compute === null)) {
     add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
   }
+  const [first] = step.inputs;
+  const isMade = first?.type === 'document' || first?.type === 'contribution';
+  if (step.compute === 'print' && !(isMade && first.required && !first.multiple)) {
+    const message = 'print needs the document that it prints as its first input, required';
+    add('field_invalid', ['compute'], message);
+  }
   if (step.compute !== null && step.onUnsupported !== undefined) {
     add('field_invalid', ['on_unsupported'], 'on_unsupported has no meaning without a prompt');
   }

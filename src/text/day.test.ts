@@ -20,6 +20,8 @@ test('a day is told from a text that only looks like one', () => {
 test('days are counted across the end of a year and the change of clocks', () => {
   expect(addDays('2026-12-28', 7)).toBe('2027-01-04');
   expect(daysBetween('2027-03-27', '2027-03-29')).toBe(2);
+  expect(addDays('2027-01-03', 1e15)).toBe('9999-12-31');
+  expect(addDays('2027-01-03', -1e15)).toBe('0001-01-01');
   expect(mondayOf('2027-01-03')).toBe('2026-12-28');
   expect(weekdayOf('2026-11-19')).toBe(4);
 });

@@ -2,6 +2,8 @@
 export type Day = string;
 
 const DAY_MS = 86_400_000;
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T00:00:00Z');
 const PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Whether a text is YYYY-MM-DD and that day exists. */
@@ -16,7 +18,9 @@ export function localDay(moment: Date): Day {
   return toDay(Date.UTC(moment.getFullYear(), moment.getMonth(), moment.getDate()));
 }
 
-export const addDays = (day: Day, count: number): Day => toDay(msOf(day) + count * DAY_MS);
+/** Ends with the years of four digits, however many days are counted. */
+export const addDays = (day: Day, count: number): Day =>
+  toDay(Math.min(LAST_MS, Math.max(FIRST_MS, msOf(day) + count * DAY_MS)));
 
 /** How many days `to` lies after `from`. */
 export const daysBetween = (from: Day, to: Day): number =>
