@@ -1,3 +1,4 @@
+import { freeShare } from './check-free.ts';
 import { splitSentences } from './check-typed-dates.ts';
 import { matchOwner, ownerKey } from './owners.ts';
 import type { Plan } from './plan.ts';
@@ -45,6 +46,7 @@ export function checkTyped(plan: Plan, values: Values, shared: readonly Placed[]
             ...checkTotals(facts, text),
             ...checkPeople(facts, text),
             ...checkShares(text),
+            ...checkCommitted(facts, text),
           ])
           .map((fault) => toProblem(title, passage, fault)),
       ),
@@ -71,6 +73,8 @@ type Facts = {
   /** Every figure of the kind that the records hold or come to. */
   readonly known: { readonly hours: readonly number[]; readonly money: readonly number[] };
   readonly people: readonly PersonFacts[];
+  /** Shares of the hours available that are asked for, that stay free and that should; percent. */
+  readonly shares: readonly number[];
 };
 
 type PersonFacts = {
@@ -107,7 +111,14 @@ function gatherFacts(plan: Plan, values: Values, shared: readonly Placed[]): Fac
       ],
     },
     people: gatherPeople(plan),
+    shares: gatherShares(plan, values),
   };
+}
+
+function gatherShares(plan: Plan, values: Values): number[] {
+  const planned = values.find('share.planned')?.low;
+  if (planned === undefined) return [];
+  return [planned, freeShare(plan)].flatMap((share) => [share * 100, (1 - share) * 100]);
 }
 
 function gatherPeople(plan: Plan): PersonFacts[] {
@@ -205,6 +216,23 @@ const checkShares = (sentence: string): Fault[] =>
       text: sentence,
       message: 'a part is no more than the whole, 100 %.',
     }));
+
+const OF_HOURS =
+  /(?<![\d.,])(\d{1,3}(?:[.,]\d)?)\s?(?:%|percent|per cent|prozent)\s(?:of|der|aller)\s(?:(?:all|the|our|their|everybody's|available)\s){0,3}(?:hours|time|stunden|zeit)(?!\p{L})/iu;
+const COMMITTED = anyWord(
+  'committed, planned, unplanned, free, spare, spent, asked, reserved?, verplant, frei',
+);
+
+/** Another share of the hours available than the records come to. */
+function checkCommitted({ shares }: Facts, sentence: string): Fault[] {
+  const typed = Number((OF_HOURS.exec(sentence)?.[1] ?? '').replace(',', '.'));
+  if (shares.length === 0 || !(typed > 0 && typed <= 100)) return [];
+  if (!COMMITTED.test(sentence) || OTHER.test(sentence)) return [];
+  if (shares.some((share) => Math.abs(share - typed) <= 1)) return [];
+  const [planned = 0] = shares;
+  const message = `the work items ask for ${formatNumber(Math.round(planned))} % of the hours available.`;
+  return [{ code: 'total_changed', text: sentence, message }];
+}
 
 /** People who have other hours in the records of another document. */
 export function checkHoursOfPeople({ input: { documents }, capacities }: Plan): Problem[] {

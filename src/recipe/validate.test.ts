@@ -42,11 +42,6 @@ const DEFECTS: readonly Defect[] = [
     issue: ['field_invalid', CHALLENGE, 20, 'steps[1].on_unsupported'],
   },
   {
-    title: 'a document to print that is several',
-    changes: [[CHALLENGE, 'prompt: prompts/decide.md', 'compute: print']],
-    issue: ['field_invalid', CHALLENGE, 19, 'steps[1].compute'],
-  },
-  {
     title: 'an input that nobody makes',
     changes: [[CHALLENGE, 'document_key: judgement, multiple', 'document_key: gone, multiple']],
     issue: ['missing_producer', CHALLENGE, 21, 'steps[1].inputs[0].document_key'],

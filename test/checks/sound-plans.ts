@@ -47,13 +47,6 @@ const work = (
   done_when: ['It is seen to work.'],
 });
 
-/** An object with a property `then` would be taken for a promise. */
-const whatIf = (condition: string, result: string): Raw =>
-  Object.fromEntries([
-    ['if', condition],
-    ['then', result],
-  ]);
-
 /** Three founders in the United States sell interviews by subscription. */
 export const hiringPlan = (): SoundPlan => ({
   today: '2026-11-19',
@@ -99,7 +92,7 @@ export const hiringPlan = (): SoundPlan => ({
       { when: '2027-03-01', measure: 'Pilot firms', evidence: ['W7'], go_if: 5, stop_if: 1 },
     ],
     prices: [{ item: 'A firm', price: 49, unit_cost: 7, currency: 'USD', period: 'month' }],
-    what_if: [whatIf('Half again as much work', 'The plan comes to 560 hours in all.')],
+    what_if: [{ if: 'Half again as much work comes to 560 hours in all.' }],
     risks: [{ risk: 'A share of 60 % of firms leaves.', sign: 'Logins', response: 'Ask them.' }],
   },
   work_plan: {
