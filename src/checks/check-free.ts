@@ -56,6 +56,9 @@ function hoursOf({ calendar }: Plan, capacity: Capacity, { from, to }: Phase): n
   return sum;
 }
 
+/** Hours to the hundredth. */
+const round = (value: number): number => Math.round(value * 100) / 100;
+
 /** People of whose hours in a phase less stays free than the plan promises. */
 export function checkFree(plan: Plan, phases: readonly PhaseTotal[]): Problem[] {
   const free = freeShare(plan);
@@ -63,13 +66,14 @@ export function checkFree(plan: Plan, phases: readonly PhaseTotal[]): Problem[] 
   return phases
     .filter(({ hours, asked }) => asked > hours * (1 - free) + EPSILON)
     .map(({ name, phase, hours, asked }): Problem => {
-      const [most, all] = [hours * (1 - free), hours].map((one) => Math.floor(one * 10) / 10);
       const weeks =
         phase.from === phase.to ? `week ${phase.from}` : `weeks ${phase.from} to ${phase.to}`;
+      const most = Math.floor(hours * (1 - free) * 100 + EPSILON) / 100;
+      const told = `${count(round(hours), 'hour')} without holidays and days off, ${formatNumber(round(asked))} asked for at the high estimates`;
       return {
         code: 'too_little_free',
         subject: name,
-        message: `In ${weeks} (${phase.title}) ${name} has ${count(all ?? 0, 'hour')} without holidays and days off, and is asked for ${formatNumber(Math.round(asked * 10) / 10)} at the high estimate; ${percent} % stays free, so at most ${formatNumber(most ?? 0)}. Move, shorten or hand over some of it.`,
+        message: `${name} in ${weeks} (${phase.title}): ${told}; ${percent} % stays free, so at most ${formatNumber(most)}. Move, shorten or hand over some of it.`,
         details: { phase: phase.title, hours, asked, free },
       };
     });

@@ -1,6 +1,10 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { hiringPlan, readSound } from '../../test/checks/sound-plans.ts';
+import { contractOf, hiringPlan, readSound } from '../../test/checks/sound-plans.ts';
 import { checkPlan } from './check-plan.ts';
+import { gatherPlan } from './gather-plan.ts';
+import { RECORD_READERS } from './read-records.ts';
 import { findAmounts } from './typed-amounts.ts';
 
 /** What is found when a document of the sound plan says one sentence more. */
@@ -39,6 +43,8 @@ describe('a sentence that says something else, or the same, is not', () => {
     'Ana and Ben have 45 hours a week together.',
     'Load tests run at 150 % of the expected load and costs grow by 120 %.',
     'Of everything, 42 % of the hours are planned and 25 % of all hours stay free.',
+    '420 hours at 80 euros including VAT (assumption); 372 are planned.',
+    '420 hours are paid, so each planned hour carries 100 euros.',
     'Revenue comes to 4,900 dollars in total.',
     'The pilot opens to five firms on 23 February 2027.',
     'In week 4 (21 to 25 December) two people are away; week 3 ends on 18 December.',
@@ -63,6 +69,21 @@ test('the range of a run that failed is found beside the items that it leaves ou
   const found = checkPlan(readSound(plan)).problems.filter(({ code }) => /range|total/.test(code));
   expect(found.map(({ code }) => code)).toEqual(['range_excludes_sum']);
   expect(found[0]!.message).toContain('the work items come to 1,203 to 1,501 hours');
+});
+
+test('the text of a plan that was really written contradicts none of its records', () => {
+  const folder = fileURLToPath(new URL('../../examples/bakery-plan/', import.meta.url));
+  const documents = ['plan', 'work_plan', 'requirements', 'architecture'].map((key) => {
+    const [path] = globSync(`session_*/*/6_result/documents/*_1_${key}.json`, { cwd: folder });
+    const contract = contractOf(key);
+    const content: unknown = JSON.parse(readFileSync(`${folder}${path}`, 'utf8'));
+    return { title: contract.title, contract, content };
+  });
+  const calendar = RECORD_READERS.calendar({ country: 'DE', start: '2026-11-23' });
+  const { problems } = checkPlan({ ...gatherPlan(documents), calendar, today: '2026-11-15' });
+  const typed = problems.filter(({ details }) => details['document'] !== undefined);
+  expect(typed.map(({ message }) => message)).toEqual([]);
+  expect(problems.map(({ code }) => code)).toContain('too_little_free');
 });
 
 test('amounts are read with their unit and the period behind them', () => {

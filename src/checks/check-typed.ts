@@ -25,9 +25,11 @@ const WHOLE_HOURS = anyWord(
 /** Sentences that speak of something else than what the plan takes. */
 const OTHER = anyWord(
   'if, unless, would, otherwise, instead, rather than, saves?, saved, earns?, revenue, income',
-  'sales, turnover, within, notice, response, downtime, retention, fines?, salary',
+  'sales, turnover, paid, pays?, bought, bezahlt, within, notice, response, downtime, retention, fines?, salary',
   'wenn, falls, würde, statt, umsatz, einnahmen, innerhalb, frist',
 );
+/** "120 hours at 80 euros" are bought, not planned. */
+const PRICED = /^\s(?:at|à|zu)\s/i;
 /** A figure of the whole is near it: what is far away is something else. */
 const NEAREST = 0.5;
 const FARTHEST = 4;
@@ -141,7 +143,7 @@ const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1,
 function checkTotals({ hours, money, known }: Facts, sentence: string): Fault[] {
   if (OTHER.test(sentence)) return [];
   return findAmounts(sentence).flatMap((amount): Fault[] => {
-    if (amount.per !== '') return [];
+    if (amount.per !== '' || PRICED.test(amount.after)) return [];
     if (amount.unit === 'hours' && hours !== null && WHOLE_HOURS.test(sentence)) {
       const told = `${formatNumber(hours.low)} to ${formatNumber(hours.high)} hours`;
       return compare(amount, hours, known.hours, sentence, `the work items come to ${told}.`);

@@ -80,7 +80,7 @@ const FAULTS: readonly Fault[] = [
       Object.assign(six, { effort_low: 44, effort_high: 60, earliest_week: 6 });
       Object.assign(eight, { effort_low: 10, effort_high: 20 });
     },
-    says: ['weeks 4 to 10 (First version)', 'Chris has 72 hours', '60 at the high', 'at most 54'],
+    says: ['Chris in weeks 4 to 10 (First version): 72 hours', '60 asked for', 'at most 54'],
   },
   {
     name: 'a price below its cost',

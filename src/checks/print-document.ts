@@ -37,7 +37,7 @@ function addDates(node: ContractNode, value: unknown, calendar: Calendar): unkno
   return { ...Object.fromEntries(inner), ...datesOf(node['x-records'], value, calendar) };
 }
 
-/** The field of a milestone or a gate that says when, with its dates where it names none. */
+/** The fields of a record that say when, in words; with dates where they name none. */
 function datesOf(kind: ContractNode['x-records'], record: Content, calendar: Calendar): Content {
   const printer = createPrinter(calendar.record.language);
   if (kind === 'milestones') {
@@ -50,6 +50,13 @@ function datesOf(kind: ContractNode['x-records'], record: Content, calendar: Cal
       addDays(weekStart(calendar, weeks.to), calendar.span),
     ];
     return { weeks: `${text} (${printer.days(from, to)})` };
+  }
+  if (kind === 'calendar') {
+    const { start, opening, promised } = calendar.record;
+    const days = Object.entries({ start, opening, promised });
+    return Object.fromEntries(
+      days.flatMap(([field, day]) => (day === null ? [] : [[field, printer.day(day)]])),
+    );
   }
   if (kind !== 'gates') return {};
   const gate = readGate(record);

@@ -126,6 +126,7 @@ test('what is handed over has the values and the dates of what was written last'
   expect(final).toMatch(/It takes 15–24 hours and opens on Tuesday, 2 February 2027\./);
   expect(final).toMatch(/1-2 \(4 ?– ?15 January 2027\)/);
   expect(final).toContain('week 2 (Friday, 15 January 2027)');
+  expect(final).toContain('**Start:** Monday, 4 January 2027');
 });
 
 test('the checks show the weeks by date, the capacity and the values by name', () => {
