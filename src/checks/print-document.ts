@@ -52,8 +52,8 @@ function datesOf(kind: ContractNode['x-records'], record: Content, calendar: Cal
     return { weeks: `${text} (${printer.days(from, to)})` };
   }
   if (kind === 'calendar') {
-    const { start, opening, promised } = calendar.record;
-    const days = Object.entries({ start, opening, promised });
+    const { opening, promised } = calendar.record;
+    const days = Object.entries({ start: calendar.start, opening, promised });
     return Object.fromEntries(
       days.flatMap(([field, day]) => (day === null ? [] : [[field, printer.day(day)]])),
     );
