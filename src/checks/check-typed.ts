@@ -28,6 +28,11 @@ const OTHER = anyWord(
   'sales, turnover, paid, pays?, bought, bezahlt, within, notice, response, downtime, retention, fines?, salary',
   'wenn, falls, würde, statt, umsatz, einnahmen, innerhalb, frist',
 );
+/** Sentences about a part of the plan, of which code knows no sum. */
+const PART_OF_PLAN = anyWord(
+  'milestones?, phases?, modules?, trial, pilot, remaining, rest, first, second, third, last',
+  'in weeks? \\d+, until week, by week, until the gate, meilenstein\\p{L}*, erste\\p{L}?, übrig\\p{L}*',
+);
 /** "120 hours at 80 euros" are bought, not planned. */
 const PRICED = /^\s(?:at|à|zu)\s/i;
 /** A figure of the whole is near it: what is far away is something else. */
@@ -83,6 +88,8 @@ type PersonFacts = {
   readonly name: string;
   readonly words: RegExp;
   readonly perWeek: readonly number[];
+  /** What the work items ask of them. */
+  readonly asked: { readonly low: number; readonly high: number };
 };
 
 function gatherFacts(plan: Plan, values: Values, shared: readonly Placed[]): Facts {
@@ -129,9 +136,9 @@ function gatherPeople(plan: Plan): PersonFacts[] {
     const perWeek = limits.filter(({ weeks }) => weeks === 1).map(({ hours }) => hours);
     const word = ownerKey(name);
     if (perWeek.length === 0 || word === '') return [];
-    const all = totals.get(key)?.hoursPerWeek ?? 0;
+    const { low = 0, high = 0, hoursPerWeek } = totals.get(key) ?? {};
     const words = new RegExp(`(?<!\\p{L})${escape(word)}s?(?!\\p{L})`, 'iu');
-    return [{ name, words, perWeek: [...perWeek, all] }];
+    return [{ name, words, perWeek: [...perWeek, hoursPerWeek ?? 0], asked: { low, high } }];
   });
 }
 
@@ -140,13 +147,15 @@ const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, 
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, ROUNDING * b);
 
 /** Totals of hours and money. */
-function checkTotals({ hours, money, known }: Facts, sentence: string): Fault[] {
-  if (OTHER.test(sentence)) return [];
+function checkTotals(facts: Facts, sentence: string): Fault[] {
+  if (OTHER.test(sentence) || PART_OF_PLAN.test(sentence)) return [];
+  const { money, known } = facts;
+  const work = findWork(facts, sentence);
   return findAmounts(sentence).flatMap((amount): Fault[] => {
     if (amount.per !== '' || PRICED.test(amount.after)) return [];
-    if (amount.unit === 'hours' && hours !== null && WHOLE_HOURS.test(sentence)) {
-      const told = `${formatNumber(hours.low)} to ${formatNumber(hours.high)} hours`;
-      return compare(amount, hours, known.hours, sentence, `the work items come to ${told}.`);
+    if (amount.unit === 'hours' && work !== null && WHOLE_HOURS.test(sentence)) {
+      const told = `${formatNumber(work.low)} to ${formatNumber(work.high)} hours`;
+      return compare(amount, work, known.hours, sentence, `${work.what} come to ${told}.`);
     }
     const isMoney = money !== null && amount.unit === money.currency;
     if (!isMoney || !WHOLE_MONEY.test(sentence)) return [];
@@ -154,6 +163,17 @@ function checkTotals({ hours, money, known }: Facts, sentence: string): Fault[] 
     const total = { low: money.total, high: money.total };
     return compare(amount, total, known.money, sentence, `the costs come to ${told}.`);
   });
+}
+
+/** What a sentence speaks of: the work of the one whom it names, or all; null for that of some. */
+function findWork({ hours, people }: Facts, sentence: string) {
+  const named = people.filter(({ words }) => words.test(sentence));
+  const [one] = named;
+  if (named.length === 1 && one && people.length > 1) {
+    return one.asked.high > 0 ? { ...one.asked, what: `the work items of ${one.name}` } : null;
+  }
+  const isAll = named.length === 0 || named.length === people.length;
+  return isAll && hours !== null ? { ...hours, what: 'the work items' } : null;
 }
 
 function compare(
@@ -174,6 +194,9 @@ const GIVES = anyWord('has, have, gives?, available, brings?, hat, haben, gibt, 
 /** A part of the week, for one of several things. */
 const PART = /(?:week|woche)ly?\s(?:for|on|to|of|left|free|spare|für)(?!\p{L})/iu;
 
+/** Hours that somebody has at another time. */
+const LATER = anyWord('after, afterwards, later, then, once, nach, danach, später, dann');
+
 /** Hours a week of one person: never more than the plan has, and not less where they are given. */
 function checkPeople({ people }: Facts, sentence: string): Fault[] {
   if (OTHER.test(sentence)) return [];
@@ -185,7 +208,8 @@ function checkPeople({ people }: Facts, sentence: string): Fault[] {
     .filter(({ high }) => !person.perWeek.some((one) => Math.abs(one - high) < 0.01))
     .filter(
       ({ high, after }) =>
-        high > Math.max(...person.perWeek) || (GIVES.test(sentence) && !PART.test(after)),
+        high > Math.max(...person.perWeek) ||
+        (GIVES.test(sentence) && !PART.test(after) && !LATER.test(sentence)),
     )
     .map(() => ({
       code: 'person_hours_changed' as const,
