@@ -78,7 +78,7 @@ describe('a plan with a calendar', () => {
   test('says which of its days cannot be read', () => {
     expect(
       check(hiringPlan, ({ plan }) => (plan.calendar['opening'] = 'week 16, maybe')),
-    ).toContain('field_missing calendar.opening');
+    ).toContain('calendar_incomplete opening');
   });
 
   test('is as sound with any day that it may open on as with the next', () => {
@@ -169,20 +169,26 @@ test('whatever stands in the records of a plan, it is checked, in little time', 
   );
 });
 
-test('a plan without a calendar is held against no date and no typed figure', () => {
-  const input = readSound(hiringPlan());
-  const found = checkPlan({
-    ...input,
-    calendar: null,
-    documents: [
-      {
-        title: 'Plan',
-        figures: [],
-        prose: [{ section: 'answer', text: 'In all 900 hours.', isConditional: false }],
-      },
-    ],
+describe('a plan without a calendar', () => {
+  const input = (today: string | null) => {
+    const plan = hiringPlan();
+    plan.architecture.operation.push('In all 900 hours.');
+    const { calendar, ...content } = plan.plan;
+    expect(calendar).toBeDefined();
+    return { ...readSound({ ...plan, plan: content as SoundPlan['plan'] }), today };
+  };
+  const codes = (today: string | null) =>
+    checkPlan(input(today))
+      .problems.filter(({ code }) => code !== 'value_unknown')
+      .map(({ code }) => code);
+
+  test('is held against no date and no typed figure where its session has no date', () => {
+    expect(codes(null)).toEqual([]);
   });
-  expect(found.problems).toEqual([]);
+
+  test('is asked for one where its session has a date', () => {
+    expect(codes('2026-11-19')).toEqual(['calendar_incomplete']);
+  });
 });
 
 test('weeks and days lead to each other', () => {

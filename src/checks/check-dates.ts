@@ -26,6 +26,31 @@ export function checkDates(
   ];
 }
 
+/**
+ * A plan with a place for a calendar and none in it, or one with days that cannot be read. Sessions
+ * of earlier releases know no date, and their plans need no calendar.
+ */
+export function checkCalendar({ input }: Plan): Problem[] {
+  const { calendar, keepsCalendar = false, today } = input;
+  const incomplete = (subject: string, message: string): Problem => ({
+    code: 'calendar_incomplete',
+    subject,
+    message,
+    details: {},
+  });
+  if (!calendar) {
+    const message =
+      'The plan has no calendar: give the country, the Monday of week 1 and the day on which it opens, so that its weeks become dates.';
+    return keepsCalendar && today ? [incomplete('calendar', message)] : [];
+  }
+  return Object.entries(calendar.unread).map(([field, text]) =>
+    incomplete(
+      field,
+      `The calendar gives no day for ${field} (says ${quote(text, 40)}): write it as 2027-01-04.`,
+    ),
+  );
+}
+
 function checkStart({ input: { today } }: Plan, { start }: Calendar): Problem[] {
   if (!today || start >= today) return [];
   return [

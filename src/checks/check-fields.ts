@@ -35,7 +35,6 @@ export function checkFields(plan: Plan): Problem[] {
     ...checkLimits(plan),
     ...checkCosts(plan),
     ...checkDecisions(plan),
-    ...checkCalendar(plan),
   ];
 }
 
@@ -115,16 +114,6 @@ function checkCosts(plan: Plan): Problem[] {
     ...(foreign.length === 0 ? [] : [missing('costs.currency', other, foreign)]),
   ];
 }
-
-/** Days of the calendar that cannot be read: without them nothing is held against a date. */
-const checkCalendar = ({ input: { calendar } }: Plan): Problem[] =>
-  Object.entries(calendar?.unread ?? {}).map(([field, text]) =>
-    missing(
-      `calendar.${field}`,
-      `The calendar gives no day for ${field} (says ${quote(text, 40)}): write it as 2027-01-04.`,
-      [],
-    ),
-  );
 
 function checkDecisions(plan: Plan): Problem[] {
   return [...findBareDecisions(plan.input.decisions)].map(([field, found]) => {

@@ -1,6 +1,6 @@
 import type { Calendar } from './calendar.ts';
 import { type CostTotal, checkCost } from './check-cost.ts';
-import { checkDates } from './check-dates.ts';
+import { checkCalendar, checkDates } from './check-dates.ts';
 import { checkEffort } from './check-effort.ts';
 import { checkFields } from './check-fields.ts';
 import { checkFigures } from './check-figures.ts';
@@ -67,6 +67,7 @@ export function checkPlan(input: CheckInput): CheckResult {
     ...checkFindings(plan),
     ...checkFigures(input.documents),
     ...checkFields(plan),
+    ...checkCalendar(plan),
     ...checkNames(plan, values),
     ...checkPrices(plan),
     ...(plan.calendar === null ? [] : checkByCalendar(plan, { placed, deadlines, values, phases })),

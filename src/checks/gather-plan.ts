@@ -1,5 +1,5 @@
 import type { ContractNode, RecordKind } from '../recipe/types.ts';
-import { collectRecords } from './collect-records.ts';
+import { collectRecords, keepsCalendar } from './collect-records.ts';
 import { listPassages } from './passages.ts';
 import { RECORD_READERS } from './read-records.ts';
 import type { CheckInput } from './types.ts';
@@ -34,6 +34,7 @@ export function gatherPlan(documents: readonly PlanDocument[]): CheckInput {
     findings: gather('findings'),
     decisions: gather('decisions'),
     calendar: calendar ?? null,
+    keepsCalendar: documents.some(({ contract }) => keepsCalendar(contract)),
     milestones: gather('milestones').filter((one) => one !== null),
     gates: gather('gates'),
     prices: gather('prices'),

@@ -166,6 +166,8 @@ export type CheckInput = {
   readonly today?: Day | null;
   /** Null in plans that count weeks without a calendar: nothing is computed by date then. */
   readonly calendar?: CalendarRecord | null;
+  /** Whether a document has a place for one. */
+  readonly keepsCalendar?: boolean;
   readonly milestones?: readonly Milestone[];
   readonly gates?: readonly Gate[];
   readonly prices?: readonly Price[];

@@ -45,6 +45,7 @@ export const CHECKS = [
   'day_not_working',
   'opening_before_break',
   'too_little_free',
+  'calendar_incomplete',
   'value_unknown',
   'need_cycle',
   'need_unknown',
