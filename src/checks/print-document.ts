@@ -1,11 +1,12 @@
 import type { ContractNode } from '../recipe/types.ts';
-import { addDays } from '../text/day.ts';
+import { addDays, type Day } from '../text/day.ts';
 import { isRecord } from '../text/is-record.ts';
 import { type Calendar, weekStart } from './calendar.ts';
 import { dayOfGate } from './check-dates.ts';
 import { printNames } from './names.ts';
 import { preparePlan } from './plan.ts';
 import { createPrinter } from './print-value.ts';
+import { readDay } from './read-days.ts';
 import { readGate, readWeeks } from './read-frame.ts';
 import { readText } from './read-values.ts';
 import { scheduleItems } from './schedule.ts';
@@ -39,7 +40,13 @@ function addDates(node: ContractNode, value: unknown, calendar: Calendar): unkno
 
 /** The fields of a record that say when, in words; with dates where they name none. */
 function datesOf(kind: ContractNode['x-records'], record: Content, calendar: Calendar): Content {
-  const printer = createPrinter(calendar.record.language);
+  const { language } = calendar.record;
+  const printer = createPrinter(language);
+  /** In words, where those are read back as the same day. */
+  const say = (day: Day): string => {
+    const said = printer.day(day);
+    return readDay(said, language) === day ? said : day;
+  };
   if (kind === 'milestones') {
     const text = readText(record['weeks']);
     const weeks = readWeeks(text);
@@ -55,14 +62,14 @@ function datesOf(kind: ContractNode['x-records'], record: Content, calendar: Cal
     const { opening, promised } = calendar.record;
     const days = Object.entries({ start: calendar.start, opening, promised });
     return Object.fromEntries(
-      days.flatMap(([field, day]) => (day === null ? [] : [[field, printer.day(day)]])),
+      days.flatMap(([field, day]) => (day === null ? [] : [[field, say(day)]])),
     );
   }
   if (kind !== 'gates') return {};
   const gate = readGate(record);
   const day = dayOfGate(calendar, gate);
   if (day === null) return {};
-  const said = printer.day(day);
+  const said = say(day);
   if (gate.day === null) return { when: `${gate.when} (${said})` };
   return { when: gate.when.replaceAll(/\b\d{4}-\d{2}-\d{2}\b/g, said) };
 }

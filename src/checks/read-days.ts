@@ -18,6 +18,19 @@ type Words = { readonly months: ReadonlyMap<string, number>; readonly weekdays: 
 
 const known = new Map<string, Words>();
 
+/** Writes one part of a day as a language does, without a point at its end. */
+function sayPart(
+  language: string,
+  part: 'month' | 'weekday',
+  options: Intl.DateTimeFormatOptions,
+): (day: Day) => string {
+  const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
+  return (day) => {
+    const found = format.formatToParts(Date.parse(day)).find(({ type }) => type === part);
+    return found?.value.replace(/\.$/, '') ?? '';
+  };
+}
+
 function wordsOf(languages: readonly string[]): Words {
   const key = languages.join();
   const found = known.get(key);
@@ -26,17 +39,18 @@ function wordsOf(languages: readonly string[]): Words {
   const weekdays = new Map<string, number>();
   for (const language of languages) {
     for (const form of ['long', 'short'] as const) {
-      const say = (day: Day, field: 'month' | 'weekday'): string =>
-        new Intl.DateTimeFormat(language, { [field]: form, timeZone: 'UTC' })
-          .format(Date.parse(day))
-          .replace(/\.$/, '');
+      const [alone, beside, weekday] = [
+        sayPart(language, 'month', { month: form }),
+        // Beside a date some languages decline the month: styczeń, 4 stycznia.
+        sayPart(language, 'month', { month: form, day: 'numeric' }),
+        sayPart(language, 'weekday', { weekday: form }),
+      ];
       for (let at = 1; at <= 12; at += 1) {
-        months.set(say(`2029-${String(at).padStart(2, '0')}-01`, 'month'), at);
+        const first = `2029-${String(at).padStart(2, '0')}-01`;
+        months.set(alone(first), at).set(beside(first), at);
       }
       // 1 January 2029 is a Monday.
-      for (let at = 1; at <= 7; at += 1) {
-        weekdays.set(say(`2029-01-0${at}`, 'weekday').toLowerCase(), at);
-      }
+      for (let at = 1; at <= 7; at += 1) weekdays.set(weekday(`2029-01-0${at}`).toLowerCase(), at);
     }
   }
   const made = { months, weekdays };
@@ -60,8 +74,8 @@ function languagesOf(language: string): readonly string[] {
 const DIGITS =
   /(\d{4})-(\d{2})-(\d{2})(?!\d)|(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\.?\d)/g;
 const MONTH_FIRST = String.raw`(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?(?!\d|[.,:]\d)`;
-const DATE_FIRST = String.raw`(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:of\s)?(\p{L}{3,12})\.?(?!\p{L})`;
-const YEAR = String.raw`(?:,?\s(\d{4})(?!\d))?`;
+const DATE_FIRST = String.raw`(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.)?\s(?:(?:of|de)\s)?(\p{L}{3,12})\.?(?!\p{L})`;
+const YEAR = String.raw`(?:,?\s(?:de\s)?(\d{4})(?!\d))?`;
 const MONTH_AND_DATE = new RegExp(MONTH_FIRST + YEAR, 'gu');
 const DATE_AND_MONTH = new RegExp(DATE_FIRST + YEAR, 'gu');
 
@@ -73,8 +87,13 @@ const WEEKDAY = /(?<!\p{L})(\p{L}{1,20})\.?,?\s(?:(?:the|den)\s)?$/iu;
 const toTitle = (word: string): string => word.slice(0, 1) + word.slice(1).toLowerCase();
 
 /** The days that a text names; `near` tells the year of those without one. */
-export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
-  const { months, weekdays } = wordsOf(languagesOf(language));
+export function findDays(
+  text: string,
+  near: Day,
+  language = 'en',
+  others: readonly string[] = [],
+): FoundDay[] {
+  const { months, weekdays } = wordsOf([...languagesOf(language), ...others]);
   const found: FoundDay[] = [];
   /** English and German write months with a capital: "30 may stay" is no day. */
   const monthOf = (word = ''): number | undefined =>
@@ -110,9 +129,12 @@ export function findDays(text: string, near: Day, language = 'en'): FoundDay[] {
   return sorted.filter(({ at }, index) => sorted.slice(0, index).every(({ end }) => end <= at));
 }
 
+/** A field of days is read in these as well, whatever the language of the plan. */
+const MANY = ['de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'sv'];
+
 /** The first day that a field names with its year; null where it names none. */
 export function readDay(value: unknown, language = 'en'): Day | null {
-  const days = findDays(readText(value), '2000-01-01', language);
+  const days = findDays(readText(value), '2000-01-01', language, MANY);
   return days.find(({ hasYear }) => hasYear)?.day ?? null;
 }
 
