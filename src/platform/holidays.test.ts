@@ -26,6 +26,11 @@ test('a holiday of several days takes each of them, and half a day takes none', 
   expect(on('CN', '2027-05-04')).toBeUndefined();
 });
 
+test('what is written for a state that does not exist is the country', () => {
+  expect(find('DE-XX')?.name).toBe('Germany');
+  expect(find('de-xx')).toBe(find('Germany'));
+});
+
 test('years that no rule speaks of have no holidays', () => {
   expect(find('DE')?.holidays(9999).size).toBe(0);
 });

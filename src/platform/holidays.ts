@@ -28,37 +28,45 @@ export const loadHolidays = (): Promise<FindCountryDays> =>
   (loading ??= import('date-holidays').then((module) => findIn(module.default)));
 
 function findIn(Table: typeof Holidays): FindCountryDays {
-  const names = new Table().getCountries('en');
+  const table = new Table();
+  const names = table.getCountries('en');
   const codes = new Map(Object.entries(names).map(([code, name]) => [name.toLowerCase(), code]));
-  const known = new Map<string, CountryDays | null>();
-  const make = (country: string): CountryDays | null => {
-    const named = codes.get(country.toLowerCase());
-    const [code = '', state] = (named ?? country).toUpperCase().split('-');
-    const name = names[code];
-    if (name === undefined) return null;
-    const states = new Table().getStates(code, 'en') as Record<string, string> | undefined;
-    const own = state !== undefined && states?.[state] !== undefined ? state : undefined;
-    const options = { languages: 'en', types: ['public' as const] };
-    const table = own ? new Table(code, own, options) : new Table(code, options);
-    const years = new Map<number, ReadonlyMap<Day, string>>();
-    return {
-      name: own ? `${name}, ${states![own]}` : name,
-      weekend: weekendOf(code),
-      holidays: (year) => {
-        const isKnown = year >= FIRST_YEAR && year <= LAST_YEAR;
-        const days = years.get(year) ?? (isKnown ? readYear(table, year) : NONE);
-        years.set(year, days);
-        return days;
-      },
-    };
-  };
+  // By code and state: models write countries in any way, and those would be kept without end.
+  const known = new Map<string, CountryDays>();
   return (text) => {
-    const country = text.trim();
-    const found = known.get(country);
-    if (found !== undefined) return found;
-    const made = make(country);
-    known.set(country, made);
-    return made;
+    const wanted = text.trim();
+    const [code = '', part = ''] = (codes.get(wanted.toLowerCase()) ?? wanted)
+      .toUpperCase()
+      .split('-');
+    if (!Object.hasOwn(names, code)) return null;
+    const states = (table.getStates(code, 'en') ?? {}) as Readonly<Record<string, string>>;
+    const state = Object.hasOwn(states, part) ? part : undefined;
+    const key = `${code}-${state ?? ''}`;
+    const found =
+      known.get(key) ?? makeDays(Table, code, state, [names[code], state && states[state]]);
+    known.set(key, found);
+    return found;
+  };
+}
+
+function makeDays(
+  Table: typeof Holidays,
+  code: string,
+  state: string | undefined,
+  names: readonly (string | undefined)[],
+): CountryDays {
+  const options = { languages: 'en', types: ['public' as const] };
+  const table = state === undefined ? new Table(code, options) : new Table(code, state, options);
+  const years = new Map<number, ReadonlyMap<Day, string>>();
+  return {
+    name: names.filter(Boolean).join(', '),
+    weekend: weekendOf(code),
+    holidays: (year) => {
+      if (year < FIRST_YEAR || year > LAST_YEAR) return NONE;
+      const days = years.get(year) ?? readYear(table, year);
+      years.set(year, days);
+      return days;
+    },
   };
 }
 
