@@ -1,4 +1,5 @@
 import { addDays, type Day, daysBetween, isDay, weekdayOf } from '../text/day.ts';
+import { Memo } from '../text/memo.ts';
 import { readText } from './read-values.ts';
 import type { DayRange } from './types.ts';
 
@@ -16,7 +17,9 @@ export type FoundDay = {
 /** Numbers from 1 of months, as a language writes them, and of weekdays, in lower case. */
 type Words = { readonly months: ReadonlyMap<string, number>; readonly weekdays: Words['months'] };
 
-const known = new Map<string, Words>();
+/** Sets of languages: a plan has one, and models name it. */
+const MOST_SETS = 20;
+const known = new Memo<Words>(MOST_SETS);
 
 /** Writes one part of a day as a language does, without a point at its end. */
 function sayPart(
@@ -31,10 +34,10 @@ function sayPart(
   };
 }
 
-function wordsOf(languages: readonly string[]): Words {
-  const key = languages.join();
-  const found = known.get(key);
-  if (found) return found;
+const wordsOf = (languages: readonly string[]): Words =>
+  known.get(languages.join(), () => listWords(languages));
+
+function listWords(languages: readonly string[]): Words {
   const months = new Map<string, number>();
   const weekdays = new Map<string, number>();
   for (const language of languages) {
@@ -53,9 +56,7 @@ function wordsOf(languages: readonly string[]): Words {
       for (let at = 1; at <= 7; at += 1) weekdays.set(weekday(`2029-01-0${at}`).toLowerCase(), at);
     }
   }
-  const made = { months, weekdays };
-  known.set(key, made);
-  return made;
+  return { months, weekdays };
 }
 
 /** British English writes Sept where American English writes Sep. */

@@ -1,3 +1,5 @@
+import { Memo } from './memo.ts';
+
 /** A day of the calendar as YYYY-MM-DD: no time and no zone, so that days can be counted. */
 export type Day = string;
 
@@ -44,16 +46,15 @@ export const sayDays = (from: Day, to: Day, locale = 'en-GB'): string =>
   // Some locales put a thin space around the dash.
   formatOf(locale, 'long').formatRange(msOf(from), msOf(to)).replaceAll('\u2009', ' ');
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** Locales come from answers of models, too. */
+const MOST_FORMATS = 50;
+const formats = new Memo<Intl.DateTimeFormat>(MOST_FORMATS);
 
-function formatOf(locale: string, dateStyle: 'full' | 'long'): Intl.DateTimeFormat {
-  const key = `${locale} ${dateStyle}`;
-  const known = formats.get(key);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' });
-  formats.set(key, made);
-  return made;
-}
+const formatOf = (locale: string, dateStyle: 'full' | 'long'): Intl.DateTimeFormat =>
+  formats.get(
+    `${locale} ${dateStyle}`,
+    () => new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }),
+  );
 
 const msOf = (day: Day): number => Date.parse(`${day}T00:00:00Z`);
 const toDay = (ms: number): Day => new Date(ms).toISOString().slice(0, 10);
