@@ -26,18 +26,19 @@ export function checkDates(
   ];
 }
 
+const incomplete = (subject: string, message: string): Problem => ({
+  code: 'calendar_incomplete',
+  subject,
+  message,
+  details: {},
+});
+
 /**
  * A plan with a place for a calendar and none in it, or one with days that cannot be read. Sessions
  * of earlier releases know no date, and their plans need no calendar.
  */
 export function checkCalendar({ input }: Plan): Problem[] {
   const { calendar, keepsCalendar = false, today } = input;
-  const incomplete = (subject: string, message: string): Problem => ({
-    code: 'calendar_incomplete',
-    subject,
-    message,
-    details: {},
-  });
   if (!calendar) {
     const message =
       'The plan has no calendar: give the country, the Monday of week 1 and the day on which it opens, so that its weeks become dates.';
