@@ -100,6 +100,8 @@ export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 export type PriceOverride = z.infer<typeof price>;
 export type ProviderConfig = Omit<z.infer<typeof provider>, 'kind' | 'apiKeyEnv'> & {
   kind: ProviderKind;
+  /** Whether the configuration of a folder sets it, so that no key of the user is added. */
+  isFolders?: true;
 };
 export type ModelConfig = z.infer<typeof model>;
 
@@ -282,6 +284,7 @@ function mergeProvider(
     kind: own.kind ?? preset.kind,
     ...(apiKey ? { apiKey } : {}),
     ...(baseUrl ? { baseUrl } : {}),
+    ...(folder.providers.has(name) ? { isFolders: true } : {}),
   };
 }
 
