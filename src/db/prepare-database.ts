@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DialecticError } from '../errors/errors.ts';
 import type { StoreLocation } from './open.ts';
-import { checkUrl } from './server-errors.ts';
+import { readAccount } from './server-errors.ts';
 import { IDENTITY_TABLE } from './store-roles.ts';
 
 /**
@@ -15,7 +15,8 @@ export function writePreparation(location: StoreLocation): string {
       '--sql prepares a database of a PostgreSQL server: name it in DATABASE_URL.',
     );
   }
-  const { database, user } = new pg.Client({ connectionString: checkUrl(location.databaseUrl) });
+  // What the address leaves open comes from the environment, as for a connection.
+  const { database, user } = new pg.Client(readAccount(location.databaseUrl));
   if (!database || !user) {
     throw new DialecticError('usage_invalid', 'DATABASE_URL must name a login and a database.');
   }

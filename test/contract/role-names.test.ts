@@ -205,6 +205,18 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       expect(open.filter(({ message }) => !message.includes('CREATEROLE'))).toEqual([]);
     });
 
+    test('names login and database of an address whose certificate is elsewhere', async () => {
+      const name = fresh();
+      const given = Object.assign(new URL(await makeAccount(name)), {
+        search: 'sslrootcert=/nope',
+      });
+      const sql = writePreparation({ databaseUrl: given.href });
+      const socket = `postgres://${name}@/${name}?host=/run/nowhere&sslcert=/nope&sslkey=/nope`;
+      expect(writePreparation({ databaseUrl: socket })).toBe(sql);
+      expect(sql).toContain(`set local dialectic.login = '${name}'`);
+      await query(name, sql);
+    });
+
     test('takes CREATEROLE from a login where it would open every store', async () => {
       const name = fresh();
       const databaseUrl = await makeAccount(name, 'createrole');
