@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { DialecticError } from '../errors/errors.ts';
+import { foreignObjects } from './foreign-objects.ts';
 import type { StoreLocation } from './open.ts';
 import { readAccount } from './server-errors.ts';
 import { IDENTITY_TABLE } from './store-roles.ts';
@@ -41,6 +42,7 @@ declare
   account record;
   store_id text;
   wanted text;
+  other record;
 begin
   if current_database() <> current_setting('dialectic.database') then
     raise exception 'This prepares the database "%", and psql is in "%". Name it with: psql -d',
@@ -83,6 +85,16 @@ begin
   -- The login may make tables here, and other logins of the server have no business here.
   execute format('grant usage, create on schema public to %I', login);
   revoke create on schema public from public;
+  -- What others made while they could stays. The roles of the store's ledger make nothing of their own.
+  for other in select f.kind, f.identity, f.owner, f.is_ours from (${foreignObjects('login', 'login')}) f
+    where f.owner <> 'dialectic_ledger_' || store_id
+  loop
+    if other.is_ours then
+      raise exception 'The % % was made by another login, "%". The store would use it: drop it first.',
+        other.kind, other.identity, other.owner;
+    end if;
+    raise warning 'The % % was made by another login, "%".', other.kind, other.identity, other.owner;
+  end loop;
   execute format('grant connect, temporary on database %I to %I', current_database(), login);
   if current_database() not in ('postgres', 'template0', 'template1') then
     execute format('revoke connect, temporary on database %I from public', current_database());

@@ -249,22 +249,6 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       await query(elsewhere, 'create table public.store_identity ()'); // there was none
     });
 
-    test.each([
-      `create table schema_migrations (version int, name text, digest text, edition int);
-       grant all on schema_migrations to public`,
-      "create table store_identity as select true as only_row, '0123456789ab'::text as id",
-    ])('no store opens on what another login has put in its place: %s', async (trap) => {
-      const [name, thief] = [fresh(), fresh()];
-      const databaseUrl = await makeAccount(name);
-      await query(name, `create role ${thief} login; grant create on schema public to public`);
-      await query(name, `set role ${thief}; ${trap}`);
-      const opening = openDatabase({ databaseUrl });
-      await expect(opening).rejects.toMatchObject({
-        code: 'database_refused',
-        message: expect.stringContaining('made by another login') as string,
-      });
-    });
-
     test('gives nobody the roles of another store, whatever id a login has written', async () => {
       const [name, thief] = [fresh(), fresh()];
       await query(name, writePreparation({ databaseUrl: await makeAccount(name) }));
