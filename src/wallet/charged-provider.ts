@@ -19,6 +19,7 @@ import {
   voidHold,
   type WorstCase,
 } from './holds.ts';
+import { postAnswered } from './post-answered.ts';
 import { worstCase } from './worst-case.ts';
 
 /** Who pays for calls that belong to no job, and what is told of them. */
@@ -61,22 +62,19 @@ export function chargeProvider(provider: ModelProvider, payer: Payer): ModelProv
       await hold(payer, call, worst, options.signal);
       if (left.usdMicros !== null) left.usdMicros -= worst.usdMicros;
       if (left.tokens !== null) left.tokens -= worst.tokens;
+      let result: ModelResult;
       try {
-        const result = await provider.generate(request, options);
-        const usage = result.text === '' && result.error ? null : await countUsage(request, result);
-        const { responseId } = result.raw;
-        await settle(payer, call, usage ?? paidUsage(result.usage), responseId);
-        return { ...result, usage: usage ?? result.usage };
+        result = await provider.generate(request, options);
       } catch (thrown) {
         const { usage, responseId } = toDialecticError(thrown).details as Failed;
-        await settle(
-          payer,
-          call,
-          usage === undefined ? null : paidUsage(usage),
-          responseId ?? null,
-        );
+        const paid = usage === undefined ? null : paidUsage(usage);
+        await settle(payer, call, paid, responseId ?? null);
         throw thrown;
       }
+      // Outside the `try`: a store that fails here must not void the hold of a paid call.
+      const usage = result.text === '' && result.error ? null : await countUsage(request, result);
+      await settle(payer, call, usage ?? paidUsage(result.usage), result.raw.responseId);
+      return { ...result, usage: usage ?? result.usage };
     },
   };
 }
@@ -169,20 +167,21 @@ function priceUnknown(model: string): DialecticError {
 
 /** Posts what a call used; null gives its hold back. */
 async function settle(
-  { database, tenantId, purpose, onPosted }: Payer,
+  payer: Payer,
   { callId, model, price }: Call,
   usage: TokenUsage | null,
   responseId: string | null,
 ): Promise<void> {
+  const { database, tenantId, purpose, onPosted } = payer;
   const key = { callId, purpose };
-  await database.asTenant(tenantId, async (tx) => {
-    if (usage === null) return voidHold(tx, key);
-    await postCall(tx, key, {
+  if (usage === null) return database.asTenant(tenantId, (tx) => voidHold(tx, key));
+  await postAnswered(payer, (tx) =>
+    postCall(tx, key, {
       usdMicros: price === null ? 0 : costMicros(usage, price),
       tokens: usage.inputTokens + usage.outputTokens,
       estimated: usage.estimated,
       details: { model, price, usage, responseId },
-    });
-  });
-  if (usage !== null) onPosted?.({ callId, model });
+    }),
+  );
+  onPosted?.({ callId, model });
 }
