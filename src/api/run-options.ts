@@ -1,5 +1,6 @@
 import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { MOST_PARTICIPANTS } from '../models/participants.ts';
 import { now } from '../platform/clock.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
@@ -18,7 +19,7 @@ import type { RunBudget } from '../wallet/session-budgets.ts';
 export type RunOptions = {
   /** The request, as text; may be left out where `project` names one that has a brief. */
   readonly brief?: string | undefined;
-  /** The participants as `provider/model`; the same model may stand here more than once. */
+  /** The participants as `provider/model`, at most 50; one model may stand here more than once. */
   readonly models: readonly string[];
   /** A shipped process or a recipe folder; the domain's process, else `software-plan`. */
   readonly process?: string | undefined;
@@ -68,6 +69,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   if (brief === '' && project === undefined) {
     throw new DialecticError('usage_invalid', 'A run needs a brief, or a project that has one.');
   }
+  if (models.length > MOST_PARTICIPANTS) throw tooMany(models.length);
   const { folder } = await findRecipe(options.process ?? (await defaultProcess(options.domain)));
   const recipe = loadProcess(await readTextFolder(folder));
   const gates = findReviewed(recipe, options.approve ?? 'none');
@@ -101,6 +103,12 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     date: options.date === undefined ? localDay(now()) : requireDate(options.date),
   };
 }
+
+const tooMany = (count: number): DialecticError =>
+  new DialecticError(
+    'usage_invalid',
+    `A run has at most ${MOST_PARTICIPANTS} participants, and ${count} are named. Leave some out.`,
+  );
 
 function requireDate(date: string): string {
   if (isDay(date)) return date;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
+import { MOST_PARTICIPANTS } from '../models/participants.ts';
 import { parseOverlay } from '../recipe/parse-overlay.ts';
 import { DEPTHS, type Overlay } from '../recipe/types.ts';
 import { isDay } from '../text/day.ts';
@@ -20,12 +21,6 @@ const feedback = z.object({
   text: z.string(),
   readBy: z.object({ stage: z.string(), iteration: z.int().positive() }).nullable(),
 });
-
-/**
- * Every participant answers every other one: a folder that names hundreds would fill the memory before
- * the first recorded answer is missed.
- */
-const MOST_PARTICIPANTS = 20;
 
 /** What `project_settings.json` says of the run that a folder holds. */
 const settings = z.object({
