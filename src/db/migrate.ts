@@ -9,7 +9,7 @@ import {
   type SchemaFiles,
   type SqlFile,
 } from './schema-files.ts';
-import { IDENTITY_TABLE, NAMED_SINCE, withRoleNames } from './store-roles.ts';
+import { IDENTITY_TABLE, NAMED_SINCE, requireStoreId, withRoleNames } from './store-roles.ts';
 import type { AnyTransaction } from './transaction.ts';
 
 /** Advisory locks are of one database: two processes never migrate the same one at once. */
@@ -111,7 +111,7 @@ async function identify(tx: AnyTransaction): Promise<string> {
   await tx.query(`create table if not exists ${IDENTITY_TABLE}`);
   await tx.query('insert into store_identity default values on conflict do nothing');
   const { id } = await tx.queryOne<{ id: string }>('select id from store_identity');
-  return id;
+  return requireStoreId(id);
 }
 
 async function readApplied(tx: AnyTransaction): Promise<Applied> {

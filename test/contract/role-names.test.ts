@@ -258,19 +258,51 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
         id = (await client.query<{ id: string }>('select id from store_identity')).rows[0]!.id;
       });
       await query(thief, `create table store_identity as select '${id}' as id`);
-      const prepared = query(thief, writePreparation({ databaseUrl }));
-      await expect(prepared).rejects.toThrow("another login's");
-      for (const trap of [
-        `create view store_identity as select '${id}'::text as id`,
-        `create table store_identity as select 'x; drop role postgres'::text as id`,
-        'create table store_identity (id text)',
-      ]) {
-        const other = fresh();
-        const url = await makeAccount(other);
-        await query(other, trap);
-        const running = query(other, writePreparation({ databaseUrl: url }));
-        await expect(running, trap).rejects.toThrow('store_identity');
-      }
+      await query(thief, `alter table store_identity owner to ${thief}`);
+      await query(thief, writePreparation({ databaseUrl }));
+      await asAdmin(thief, async (client) => {
+        const taken = `select pg_has_role('${thief}', 'dialectic_app_${id}', 'MEMBER') as taken`;
+        expect((await client.query(taken)).rows).toEqual([{ taken: false }]);
+      });
+      await expect(openDatabase({ databaseUrl })).rejects.toMatchObject({
+        code: 'database_refused',
+      });
+    });
+
+    const EVIL = `create function public.evil2() returns void volatile language plpgsql as
+        $f$ begin execute 'alter role OWNER superuser'; end $f$;
+      create function public.evil(text) returns text immutable language plpgsql as $f$ begin
+        if current_user <> 'OWNER' then perform public.evil2(); end if; return 'x'; end $f$;`;
+    const REAL = `create table public.store_identity (only_row boolean primary key default true,
+        id text not null); insert into store_identity (id) values ('0123456789ab');`;
+
+    test.each([
+      `create type idt as enum ('x');
+       create function public.evil(idt) returns text language plpgsql as $f$ begin
+         execute 'alter role OWNER superuser'; return '0123456789ab'; end $f$;
+       create cast (idt as text) with function evil(idt) as assignment;
+       create table public.store_identity (only_row boolean primary key default true, id idt);
+       insert into store_identity values (true, 'x');`,
+      `${EVIL} ${REAL} create index on store_identity ((public.evil('a')));`,
+      `${EVIL} ${REAL} create statistics st (mcv) on id, (public.evil('a')) from store_identity;`,
+      `${EVIL} create view store_identity as select public.evil('a') as id;`,
+      `${EVIL} create operator public.|| (leftarg = text, rightarg = text, function = public.cat);`,
+      "create table store_identity as select 'x; drop role postgres'::text as id",
+    ])('runs nothing that the owner of the database has put there: %s', async (planted) => {
+      const name = fresh();
+      const databaseUrl = await makeAccount(name);
+      const cat = `create function public.cat(text, text) returns text language plpgsql as $f$ begin
+        perform public.evil('a'); return 'x'; end $f$;`;
+      const trap = planted.replace('create operator', `${cat} create operator`);
+      await query(name, `alter database ${name} owner to ${name}`);
+      await query(name, `set role ${name}; ${trap.replaceAll('OWNER', name)}`);
+      await query(name, writePreparation({ databaseUrl }));
+      await asAdmin(name, async (client) => {
+        const { rows } = await client.query(
+          `select rolsuper from pg_roles where rolname = '${name}'`,
+        );
+        expect(rows).toEqual([{ rolsuper: false }]);
+      });
     });
   });
 }
