@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { emptyDatabase } from '../../test/stores.ts';
-import { type Dialectic, openDialectic } from '../index.ts';
+import { openDialectic } from '../index.ts';
 import { readModelsConfig } from '../models/config.ts';
 import { chatEvent, startServer } from '../models/loopback.fixture.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
@@ -29,7 +29,7 @@ async function place() {
   onTestFinished(() => dialectic.close());
   const config = readModelsConfig(environment, {});
   const ask = (model: string) =>
-    askModels([model], config, (withStore) => withStore(dialectic as Dialectic), {});
+    askModels([model], config, (withStore) => withStore(dialectic), {});
   return { requests, ask };
 }
 
