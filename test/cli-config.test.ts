@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { listFields } from '../src/cli/config-fields.ts';
@@ -90,6 +90,31 @@ test.runIf(process.platform !== 'win32')('a file that is a pipe is refused at on
     expect(stdout + stderr).toContain('dialectic.config.yaml cannot be read: ');
     expect(stdout + stderr).toContain('is a pipe, a device or a socket');
   }
+});
+
+test('no line of a file comes onto the terminal as it is', async () => {
+  const warnings: unknown[] = [];
+  process.on('warning', (warning) => warnings.push(warning));
+  await writeFile(here, `jobs: !x {} # ${CANARY} \u001b]0;x\u0007\nretention: { days: 1 }\n`);
+  const { stderr } = await runDialectic(['models'], { cwd: folder });
+  expect(stderr).toContain('configuration_untrusted');
+  await writeFile(here, JSON.stringify({ providers: { lab: { baseUrl: 'http://x\nTrusted.' } } }));
+  const faked = await runDialectic(['models'], { cwd: folder });
+  expect(faked.stderr).toContain('to http://x Trusted., which decides');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
+  expect(stderr).not.toContain('\u001b');
+});
+
+test('a link to a file that is trusted elsewhere is not trusted', async () => {
+  const trusted = join(folder, 'elsewhere');
+  await mkdir(trusted);
+  await writeFile(join(trusted, 'dialectic.config.yaml'), 'participants: [offline/builder]');
+  await runDialectic(['config', 'trust'], { cwd: trusted });
+  expect((await runDialectic(['models'], { cwd: trusted })).code).toBe(0);
+  await symlink(join(trusted, 'dialectic.config.yaml'), here);
+  const { stderr } = await runDialectic(['models'], { cwd: folder });
+  expect(stderr).toContain('configuration_untrusted');
 });
 
 test('a file of more than a megabyte is refused', async () => {

@@ -60,7 +60,7 @@ export const listDomains = async (): Promise<string[]> => Object.keys(await read
 
 async function readDomains(): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(join(SHIPPED, 'domains.yaml'), 'utf8');
-  return parse(text) as Readonly<Record<string, string>>;
+  return parse(text, { logLevel: 'error' }) as Readonly<Record<string, string>>;
 }
 
 function lookInto(folder: string, shipped: boolean): RecipeFolder | null {

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { DialecticError } from '../errors/errors.ts';
 import { isSearchService, readSourcesSettings } from '../gather/sources-settings.ts';
@@ -62,7 +62,8 @@ export function findConfiguration(folder: string, name?: string): FoundFile | nu
   const file = name ?? FILES.map((one) => join(folder, one)).find((path) => existsSync(path));
   if (!file) return null;
   try {
-    return { path: realpathSync(file), text: readText(file) };
+    // Not the path that a link leads to: the file may be trusted there, and not in this folder.
+    return { path: join(realpathSync(dirname(file)), basename(file)), text: readText(file) };
   } catch (cause) {
     throw unreadable(file, cause);
   }
@@ -123,7 +124,8 @@ function parseFile(file: FoundFile | null): unknown {
   if (!file) return {};
   let content: unknown;
   try {
-    content = parse(file.text) ?? {};
+    // The parser's warnings repeat a line of the file, where keys and control sequences may stand.
+    content = parse(file.text, { logLevel: 'error' }) ?? {};
   } catch (cause) {
     throw unreadable(file.path, cause);
   }

@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { afterTheFile, emptyDirectory } from '../../test/stores.ts';
+import type { Estimate } from '../estimate/types.ts';
 import { type Dialectic, openDialectic } from '../index.ts';
 import type { Consent } from './confirm.ts';
-import { confirmSpending } from './confirm-spending.ts';
+import { confirmSpending, spendingOf } from './confirm-spending.ts';
 
 let dialectic: Dialectic;
 let told = '';
@@ -45,6 +46,26 @@ test('what stays within its budget, and below the set amount, is not asked about
   await ask({ usd: '50' }, null, { ...COST, costUsd: { low: 20, middle: 40, high: 50 } });
   await ask({}, null, { costUsd: null, tokens: 1e9 });
   expect(told).toBe('');
+});
+
+test('a model without a known price does not hide what the others cost', async () => {
+  const priced = { model: 'a/dear', costUsd: { low: 60, middle: 70, high: 90 } };
+  const estimate = {
+    costUsd: null,
+    models: [priced, { model: 'b/unknown', costUsd: null }],
+    searches: null,
+    unpriced: ['b/unknown'],
+    inputTokens: COST.costUsd,
+    outputTokens: COST.costUsd,
+  };
+  const spending = spendingOf(estimate as unknown as Estimate);
+  await expect(ask({}, null, spending)).rejects.toMatchObject(
+    refused(
+      'cost $70.00 ($60.00 at least, $90.00 at most), and what b/unknown costs beside it, which is above $5.00',
+    ),
+  );
+  const none = spendingOf({ ...estimate, models: [] } as unknown as Estimate);
+  await ask({}, null, none);
 });
 
 test('what will probably exceed its budget is refused where nobody can be asked', async () => {

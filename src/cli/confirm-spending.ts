@@ -1,6 +1,7 @@
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
-import type { Range } from '../estimate/types.ts';
+import { addRanges } from '../estimate/estimate-run.ts';
+import type { Estimate, Range } from '../estimate/types.ts';
 import { parseAmount } from '../wallet/amounts.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 import { agree, type Consent } from './confirm.ts';
@@ -8,11 +9,22 @@ import { compact, describeRange, dollars } from './estimate-text.ts';
 import { tell } from './output.ts';
 
 /** What is about to be spent. */
-type Spending = {
-  /** Null where a price is unknown. */
+export type Spending = {
+  /** Where a price is unknown, the sum of those that are known. */
   readonly costUsd: Range | null;
   readonly tokens: number;
+  /** The models whose price is unknown; their cost comes on top. */
+  readonly unpriced?: readonly string[];
 };
+
+/** What a run would spend by its estimate. */
+export function spendingOf(estimate: Estimate): Spending {
+  const { costUsd, models, searches, unpriced, inputTokens, outputTokens } = estimate;
+  const tokens = inputTokens.middle + outputTokens.middle;
+  if (costUsd !== null) return { costUsd, tokens };
+  const known = [...models, ...(searches ? [searches] : [])].flatMap((one) => one.costUsd ?? []);
+  return { costUsd: known.length > 0 ? known.reduce(addRanges) : null, tokens, unpriced };
+}
 
 /** How much of something is left, and what limits it. */
 type Limit = {
@@ -101,11 +113,12 @@ async function readLimits(
 
 /** Why a person should say yes first; null where nothing is exceeded. */
 function findExcess(
-  { costUsd, tokens }: Spending,
+  { costUsd, tokens, unpriced = [] }: Spending,
   limits: readonly Limit[],
   confirmAboveUsd: number,
 ): string | null {
-  const cost = costUsd && `This will probably cost ${describeRange(costUsd)}`;
+  const more = unpriced.length > 0 ? `, and what ${unpriced.join(', ')} costs beside it` : '';
+  const cost = costUsd && `This will probably cost ${describeRange(costUsd)}${more}`;
   for (const { currency, left, what } of limits) {
     if (currency === 'USD' && costUsd && costUsd.middle * 1e6 > left) {
       return `${cost}, and ${what} leaves ${dollars(left / 1e6)}: it would pause before its end.`;

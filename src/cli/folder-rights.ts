@@ -1,4 +1,5 @@
 import { DEFAULT_CONCURRENCY, presetOf } from '../models/config.ts';
+import { toLine } from '../text/clean-text.ts';
 import { isRecord } from '../text/is-record.ts';
 import { readFields, type SetField } from './config-fields.ts';
 
@@ -75,7 +76,7 @@ export function findUntrusted(own: unknown, found: unknown, source: string): str
   return readFields(source, found).flatMap((field) => {
     const right = FOLDER_RIGHTS[field.pattern] ?? nothing('is not known to be harmless');
     if (isHarmless(field, right, own)) return [];
-    return [`sets ${field.path}${show(field)}, which ${explain(field, right)}`];
+    return [`sets ${toLine(field.path)}${show(field)}, which ${explain(field, right)}`];
   });
 }
 
@@ -111,7 +112,7 @@ const LONGEST = 80;
 
 function show({ path, value }: SetField): string {
   if (HIDDEN.test(path)) return '';
-  const text = typeof value === 'string' ? hideAccount(value) : JSON.stringify(value);
+  const text = toLine(hideAccount(typeof value === 'string' ? value : JSON.stringify(value)));
   return ` to ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`;
 }
 

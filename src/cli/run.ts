@@ -14,7 +14,7 @@ import { findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration, readConfigurationFiles } from './configuration.ts';
 import { type Consent, findConsent } from './confirm.ts';
-import { confirmSpending } from './confirm-spending.ts';
+import { confirmSpending, spendingOf } from './confirm-spending.ts';
 import { driveReviewed } from './drive-reviewed.ts';
 import { compareEstimate, summariseEstimate } from './estimate-text.ts';
 import { adviseGates } from './gate-advice.ts';
@@ -159,11 +159,6 @@ export async function carryOut(
     return { ...result, estimate };
   });
 }
-
-const spendingOf = ({ costUsd, inputTokens, outputTokens }: Estimate) => ({
-  costUsd,
-  tokens: inputTokens.middle + outputTokens.middle,
-});
 
 /** The id of a project that exists; null for a name that the run will give to a new one. */
 async function findOwner(dialectic: Dialectic, project: string): Promise<string | null> {

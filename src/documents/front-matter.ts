@@ -19,7 +19,7 @@ export function splitFrontMatter(source: string): {
   const [block, yaml = ''] = found;
   const text = source.slice(block.length).replace(/^\r?\n/, '');
   try {
-    const facts: unknown = parse(yaml, { maxAliasCount: 0 });
+    const facts: unknown = parse(yaml, { maxAliasCount: 0, logLevel: 'error' });
     return { facts: facts !== null && typeof facts === 'object' ? { ...facts } : {}, text };
   } catch (error) {
     throw new DialecticError('usage_invalid', 'The front matter is not valid YAML.', {

@@ -128,7 +128,7 @@ const withSearches = (sums: Amounts, searches: Estimate['searches']): Amounts =>
     ? sums
     : { ...sums, costUsd: sums.costUsd && addRanges(sums.costUsd, searches.costUsd) };
 
-const addRanges = (one: Range, other: Range): Range => ({
+export const addRanges = (one: Range, other: Range): Range => ({
   low: one.low + other.low,
   middle: one.middle + other.middle,
   high: one.high + other.high,

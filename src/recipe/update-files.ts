@@ -45,7 +45,9 @@ export function updateFiles(update: FilesUpdate): Map<string, string> {
 
 /** process.yaml may list transitions without a gate, which the program itself leaves out. */
 function spellTransitions(manifest: string, process: Process): unknown {
-  const { transitions: listed } = parse(manifest) as { transitions?: Transition[] };
+  const { transitions: listed } = parse(manifest, { logLevel: 'error' }) as {
+    transitions?: Transition[];
+  };
   if (listed === undefined) return processFile(process);
   const transitions = process.transitions.filter(
     ({ from, to, gate }) => gate || listed.some((one) => one.from === from && one.to === to),
