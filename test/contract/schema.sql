@@ -1725,7 +1725,7 @@ declare
   missing bigint;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('The grant', amount);
+  perform check_amounts('The grant', variadic array[amount]);
   of_content := concat_ws('/', 'grant', of_project, of_currency, amount);
   wallet := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
     coalesce(of_project::text, ''), of_currency, of_project is null);
@@ -1743,7 +1743,7 @@ begin
   known := move_funds(of_tenant, of_key, 'grant', of_content, wallet, of_currency, amount, about);
   update accounts a set unlimited = false
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
-  perform check_amounts('The wallet with this grant', greatest(0, a.balance)) from accounts a
+  perform check_amounts('The wallet with this grant', variadic array[greatest(0, a.balance)]) from accounts a
   where a.tenant_id = of_tenant and a.id = wallet;
   return known;
 end
@@ -1953,7 +1953,7 @@ declare
   has_budgets boolean;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('A hold', worst_usd, worst_tokens, in_usd, in_tokens);
+  perform check_amounts('A hold', variadic array[worst_usd, worst_tokens, in_usd, in_tokens]);
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
   payers := lock_payers(of_tenant, home.project_id);
@@ -2534,7 +2534,7 @@ declare
   side record;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('A refund', back_usd, back_tokens);
+  perform check_amounts('A refund', variadic array[back_usd, back_tokens]);
   of_content := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
     and a.id in (select e.account_id from entries e
@@ -2811,7 +2811,7 @@ CREATE OR REPLACE FUNCTION public.set_budget(of_tenant uuid, of_scope text, of_o
 AS $function$
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('The budget', of_amount);
+  perform check_amounts('The budget', variadic array[of_amount]);
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
   perform lock_wallets(of_tenant);
