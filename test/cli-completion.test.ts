@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
-import { runDialectic } from './run-dialectic.ts';
+import { ownConfiguration, runDialectic } from './run-dialectic.ts';
 import { emptyDirectory, temporaryFolder } from './stores.ts';
 
 const run = promisify(execFile);
@@ -90,9 +90,13 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 /** What a shell offers for each line; zsh takes those that fit from what it is given. */
-async function complete(shell: string, lines: readonly string[]): Promise<Map<string, string[]>> {
-  await writeFile(join(folder, 'lines'), `${lines.join('\n')}\n`);
-  const { stdout } = await run(shell, ['-c', PROGRAMS[shell]!], { cwd: folder });
+async function complete(
+  shell: string,
+  lines: readonly string[],
+  { cwd = folder, env = process.env }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Map<string, string[]>> {
+  await writeFile(join(cwd, 'lines'), `${lines.join('\n')}\n`);
+  const { stdout } = await run(shell, ['-c', PROGRAMS[shell]!], { cwd, env });
   const parts = stdout.split(/^> /m).slice(1);
   return new Map(
     parts.map((part, at) => {
@@ -125,6 +129,60 @@ describe.each(['bash', 'zsh', 'fish'])('%s', (shell) => {
     }
   });
 });
+
+/** Words that run a command wherever a shell expands them a second time. */
+const EXPANDED = ['$(touch${IFS}pwned)', '`touch${IFS}pwned`', '(touch pwned)', 'a;touch pwned'];
+const SESSION = '01890000-0000-7000-8000-000000000001';
+
+describe.each(['bash', 'zsh', 'fish'])('%s runs nothing that it is offered', (shell) => {
+  test.skipIf(!isInstalled(shell))('by a store, as the id of a session', async () => {
+    const cwd = await temporaryFolder();
+    const bin = join(cwd, 'bin');
+    await mkdir(bin);
+    const ids = [...EXPANDED, SESSION].map((id) => `'${id}'`).join(' ');
+    await writeFile(join(bin, 'dialectic'), `#!/bin/sh\nprintf '%s\\n' ${ids}\n`);
+    await chmod(join(bin, 'dialectic'), 0o755);
+    await writeFile(join(cwd, `script.${shell}`), await scriptOf(shell));
+    const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
+    const offers = await complete(shell, ['dialectic show '], { cwd, env });
+    expect(offers.get('dialectic show ')).toContain(SESSION);
+    expect(await readdir(cwd)).not.toContain('pwned');
+    // bash inserts a candidate as it is, so that Enter would run it.
+    if (shell === 'bash') expect(offers.get('dialectic show ')).toEqual([SESSION]);
+  });
+
+  test.skipIf(!isInstalled(shell))('by a configuration, as the name of a model', async () => {
+    const cwd = await temporaryFolder();
+    const env = await ownConfiguration(hostileModels('openai'));
+    const { stdout } = await runDialectic(['completion', shell], { env });
+    await writeFile(join(cwd, `script.${shell}`), stdout);
+    const offers = await complete(shell, ['dialectic run -m openai/'], { cwd });
+    expect(offers.get('dialectic run -m openai/')).toEqual(['openai/', 'openai/plain-1']);
+    expect(await readdir(cwd)).not.toContain('pwned');
+  });
+});
+
+const hostileModels = (provider: string): string => {
+  const ids = ['plain-1', ...EXPANDED, "'; touch pwned; '", '\\', '* ?'].map(
+    (name) => `  ${JSON.stringify(`${provider}/${name}`)}: {price: {input: 9, output: 9}}\n`,
+  );
+  return `models:\n${ids.join('')}`;
+};
+
+test.each(['bash', 'zsh', 'fish'])(
+  'the script of %s holds models of the user, none with what a shell expands, none of the folder',
+  async (shell) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'dialectic.config.yaml'), hostileModels('anthropic'));
+    const env = await ownConfiguration(hostileModels('openai'));
+    const { code, stdout, stderr } = await runDialectic(['completion', shell], { cwd, env });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('openai/plain-1');
+    expect(stdout).not.toContain('anthropic/plain-1');
+    expect(stdout).not.toContain('pwned');
+    expect(stdout).not.toContain('* ?');
+  },
+);
 
 test('a shell that is missing or unknown is refused with those that there are', async () => {
   const unknown = await runDialectic(['completion', 'tcsh']);

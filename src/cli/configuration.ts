@@ -25,6 +25,9 @@ export function readConfiguration(): ModelsConfig {
   return readModelsConfig(process.env, configuration, folder);
 }
 
+/** The same without the file of this folder: for what outlives it, such as a completion script. */
+export const readOwnConfiguration = (): ModelsConfig => readModelsConfig(process.env, readOwn());
+
 /**
  * The configuration files of this folder and of the user as one, without the environment. A file that
  * merely lies in the folder is refused where it sets what only a trusted one may set.

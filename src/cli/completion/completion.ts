@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { locateStore } from '../../db/open.ts';
 import { DialecticError } from '../../errors/errors.ts';
-import { readConfiguration } from '../configuration.ts';
+import { isId } from '../../platform/ids.ts';
+import { readOwnConfiguration } from '../configuration.ts';
 import { withExample } from '../help-text.ts';
 import { printExactly, printResult } from '../output.ts';
 import { withDialectic } from '../store.ts';
@@ -42,14 +43,17 @@ async function complete(shell: Shell | undefined, options: Options): Promise<voi
   }
   const { createProgram } = await import('../program.ts'); // this command line loaded one verb alone
   const entries = describeCommands(await createProgram());
-  const script = writeScript(shell, entries, await readWords(readConfiguration()));
+  const script = writeScript(shell, entries, await readWords(readOwnConfiguration()));
   printExactly(isJson, { shell, script }, [script.trimEnd()]);
 }
 
-/** The newest sessions by id; a store that does not exist yet is not made for a press of Tab. */
+/**
+ * The newest sessions by id; a store that does not exist yet is not made for a press of Tab. The tables
+ * of a store that was received can be views with other texts as ids, which a shell would act on.
+ */
 async function listSessions(): Promise<string[]> {
   const location = locateStore(process.env);
   if ('dataDirectory' in location && !existsSync(join(location.dataDirectory, 'pgdata'))) return [];
   const sessions = await withDialectic(undefined, (dialectic) => dialectic.list({ all: true }));
-  return sessions.map(({ id }) => id);
+  return sessions.map(({ id }) => id).filter(isId);
 }

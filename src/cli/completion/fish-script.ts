@@ -1,5 +1,8 @@
 import type { CommandEntry, Offer } from './describe-commands.ts';
-import { quote, type Words, wordsOf } from './words.ts';
+import { PLAIN, type Words, wordsOf } from './words.ts';
+
+/** A text as one word of fish, where a backslash escapes within quotes, too. */
+const quote = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
 /** fish takes one `complete` line for each command, option and argument, with a condition. */
 export function writeFish(entries: readonly CommandEntry[], words: Words): string {
@@ -40,7 +43,10 @@ function fishOffer(offer: Offer, words: Words): string {
   if (offer === 'files') return '(__fish_complete_path)';
   if (offer === 'directories') return '(__fish_complete_directories)';
   if (offer === 'sessions') return '(dialectic completion --sessions 2>/dev/null)';
-  const known = wordsOf(offer, words).join(' ');
+  // fish expands the list of `-a` once more: each word is quoted for itself.
+  const known = wordsOf(offer, words)
+    .map((word) => (PLAIN.test(word) ? word : quote(word)))
+    .join(' ');
   return offer === 'recipes' ? `${known} (__fish_complete_directories)` : known;
 }
 

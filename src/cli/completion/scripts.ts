@@ -76,6 +76,9 @@ _dialectic_has() {
   _dialectic_entry
 }
 _dialectic_sessions() { dialectic completion --sessions 2>/dev/null; }
+_dialectic_offer() { # not compgen -W, which expands its words; bash inserts an offer unquoted
+  [[ $1 == *[!A-Za-z0-9_.:/@+-]* || $1 != "$current"* ]] || COMPREPLY+=("$1")
+}
 _dialectic() {
   local current=\${COMP_WORDS[COMP_CWORD]} at position previous word i offer repeated valued
   local -a words_typed=("\${COMP_WORDS[@]}") verbs flags arguments
@@ -94,8 +97,8 @@ ${walk(1, 'COMP_CWORD')}
     case $word in
       @files) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "$current")) ;;
       @directories) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -d -- "$current")) ;;
-      @sessions) COMPREPLY+=($(compgen -W "$(_dialectic_sessions)" -- "$current")) ;;
-      *) [[ $word == "$current"* ]] && COMPREPLY+=("$word") ;;
+      @sessions) while IFS= read -r word; do _dialectic_offer "$word"; done < <(_dialectic_sessions) ;;
+      *) _dialectic_offer "$word" ;;
     esac
   done
   if [[ \${#COMPREPLY[@]} == 1 && \${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi
@@ -129,6 +132,7 @@ ${walk(2, 'CURRENT')}
     case $word in
       (@files) _files ;;
       (@directories) _files -/ ;;
+      # compadd quotes what it inserts
       (@sessions) compadd -- \${(f)"$(dialectic completion --sessions 2>/dev/null)"} ;;
       (*/) compadd -S '' -- $word ;;
       (*) compadd -- $word ;;

@@ -32,8 +32,15 @@ const unique = (words: readonly string[]): string[] => [...new Set(words)].toSor
 export function wordsOf(offer: Offer, words: Words): readonly string[] {
   if (offer === null) return [];
   if (typeof offer === 'object') return offer.words;
-  return offer === 'files' || offer === 'directories' || offer === 'sessions' ? [] : words[offer];
+  if (offer === 'files' || offer === 'directories' || offer === 'sessions') return [];
+  return words[offer].filter((word) => PLAIN.test(word));
 }
 
-/** A text as one word of any of the shells. */
+/**
+ * Words in which no shell expands anything, wherever it puts them. The id of a model can be any text;
+ * one that would have to be quoted is left out. `-` and `@` begin options and the marks of the scripts.
+ */
+export const PLAIN = /^\w[\w.:/@+-]*$/;
+
+/** A text as one word of bash or zsh. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
