@@ -5,6 +5,7 @@ import { parseModelId } from '../models/model-id.ts';
 import { findPrice } from '../models/prices.ts';
 import { findWindow } from '../models/windows.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import type { DialecticOptions } from './open-dialectic.ts';
 
 /**
@@ -84,7 +85,9 @@ async function describeModel(
       : `$${price.rates.input} in, $${price.rates.output} out for a million tokens`,
   ];
   const steps = [
-    ...(listed ? [] : [`Configure ${provider}: dialectic keys set ${provider}, or its baseUrl.`]),
+    ...(listed
+      ? []
+      : [`Configure ${provider}: dialectic keys set ${quoteWord(provider)}, or its baseUrl.`]),
     ...(windowTokens === null ? [`Set models.${model}.windowTokens in the configuration.`] : []),
     ...(price === null ? [`Set models.${model}.price, or limit tokens with --budget-tokens.`] : []),
   ];

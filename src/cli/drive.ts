@@ -3,6 +3,7 @@ import type { WorkOnReplayOptions } from '../api/replay-run.ts';
 import type { WorkEvent, WorkOptions } from '../api/work-on-run.ts';
 import { sleep } from '../platform/clock.ts';
 import type { RunResult } from '../session/summary.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import type { Terminal } from './ask-questions.ts';
 import { leaveRun } from './leave-run.ts';
 import { namingSession } from './name-session.ts';
@@ -50,7 +51,7 @@ function drive(
   terminal: Terminal | null,
   work: (stops: Stops) => AsyncIterable<WorkEvent>,
 ): Promise<RunResult> {
-  const advice = `Go on with: dialectic resume ${sessionId}`;
+  const advice = `Go on with: dialectic resume ${quoteWord(sessionId)}`;
   return namingSession(sessionId, advice, async () => {
     const [stop, cut] = [new AbortController(), new AbortController()];
     const onInterrupt = (): void => (stop.signal.aborted ? cut : stop).abort();

@@ -5,6 +5,7 @@ import type { SessionInfo } from '../api/data.ts';
 import { requireMarked } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
@@ -41,7 +42,7 @@ export function exportCommand(): Command {
  * says so: it may be somebody else's.
  */
 async function requireOwn({ id, folder, projectId }: SessionInfo): Promise<string> {
-  const name = `name one: dialectic export ${id} -o DIR`;
+  const name = `name one: dialectic export ${quoteWord(id)} -o DIR`;
   if (folder === null) {
     throw new DialecticError('usage_invalid', `Session ${id} has no folder yet; ${name}`);
   }

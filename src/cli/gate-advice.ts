@@ -1,4 +1,5 @@
 import type { RunResult } from '../session/summary.ts';
+import { quoteWord } from '../text/quote-word.ts';
 
 type Advice = {
   /** What to do before the run can go on. */
@@ -25,7 +26,7 @@ function adviseGate(gate: string, limit: RunResult['shortages'][number] | undefi
   const inTokens = limit?.currency === 'token';
   const flags =
     (inTokens ? ' --tokens' : '') +
-    (limit?.scope === 'project' ? ` --project ${limit.project}` : '');
+    (limit?.scope === 'project' ? ` --project ${quoteWord(limit.project)}` : '');
   const amount = inTokens ? 'TOKENS' : 'DOLLARS';
   if (gate === 'approval') {
     const hints =

@@ -4,6 +4,7 @@ import { isSearchService } from '../gather/sources-settings.ts';
 import { checkKey } from '../models/check-credentials.ts';
 import { testKey } from '../models/preflight.ts';
 import { requireProvider } from '../models/require-models.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { findTerminal } from './ask-questions.ts';
 import { askSecret } from './ask-secret.ts';
 import { readConfiguration } from './configuration.ts';
@@ -52,13 +53,13 @@ async function set(provider: string, options: Options, command: Command): Promis
   if (command.args.length > 1) {
     const message =
       'A key on the command line stays in the history of the shell, and is not taken. ' +
-      `Type it when asked, or: dialectic keys set ${provider} < FILE`;
+      `Type it when asked, or: dialectic keys set ${quoteWord(provider)} < FILE`;
     throw new DialecticError('usage_invalid', message);
   }
   if (!isSearchService(provider)) requireProvider({ provider, name: '' }, readConfiguration());
   const key = await askSecret(`Key of ${provider} (it is not shown): `, findTerminal({}));
   if (key === '') {
-    const message = `No key came. Type it when asked, or: dialectic keys set ${provider} < FILE`;
+    const message = `No key came. Type it when asked, or: dialectic keys set ${quoteWord(provider)} < FILE`;
     throw new DialecticError('usage_invalid', message);
   }
   checkKey(`The key of ${provider}`, key);
@@ -69,7 +70,9 @@ async function set(provider: string, options: Options, command: Command): Promis
   printResult(options.json === true, { provider, path: keyStorePath() }, [
     `Stored the key of ${provider}${end && ` (${end})`} in ${keyStorePath()}, which only you can read.`,
     ...(isHidden ? [`${winner.from} is set too, and wins over it.`] : []),
-    ...(isSearchService(provider) ? [] : [`Try it with: dialectic keys test ${provider}`]),
+    ...(isSearchService(provider)
+      ? []
+      : [`Try it with: dialectic keys test ${quoteWord(provider)}`]),
   ]);
 }
 
@@ -115,7 +118,7 @@ async function remove(provider: string, options: Options): Promise<void> {
 
 function noKey(provider: string | undefined): DialecticError {
   const whose = provider === undefined ? 'any provider' : provider;
-  const advice = `dialectic keys set ${provider ?? 'PROVIDER'}`;
+  const advice = `dialectic keys set ${quoteWord(provider ?? 'PROVIDER')}`;
   const message = `There is no key of ${whose}. Store one with: ${advice}`;
   return new DialecticError('provider_not_configured', message);
 }

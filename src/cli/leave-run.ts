@@ -3,6 +3,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { tellCounts } from '../session/counts.ts';
 import type { SessionEvent } from '../session/event-types.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import type { Terminal } from './ask-questions.ts';
 import { agree } from './confirm.ts';
 import { showPath } from './plan-folder.ts';
@@ -34,7 +35,7 @@ export async function leaveRun(
   const details = { session, workers, ...left };
   const stopped = (message: string): DialecticError =>
     new DialecticError('run_stopped', `${told} ${message}`, { details });
-  const goOn = `Go on with: dialectic resume ${session}`;
+  const goOn = `Go on with: dialectic resume ${quoteWord(session)}`;
   if (workers === 0) return stopped(goOn);
   const others = countNoun(workers, 'other worker goes', 'other workers go');
   const carryOn = `${others} on with this session and ${workers === 1 ? 'spends' : 'spend'}`;
@@ -43,8 +44,8 @@ export async function leaveRun(
     return stopped(`The session is paused for all workers. ${goOn}`);
   }
   return stopped(
-    `${carryOn}; pause it for all with: dialectic pause ${session}. ` +
-      `What they write comes into the folder with: dialectic export ${session}`,
+    `${carryOn}; pause it for all with: dialectic pause ${quoteWord(session)}. ` +
+      `What they write comes into the folder with: dialectic export ${quoteWord(session)}`,
   );
 }
 

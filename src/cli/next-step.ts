@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { adviseGates } from './gate-advice.ts';
 import { showPath } from './plan-folder.ts';
 
@@ -31,24 +32,27 @@ function describeChanged({ changedFiles }: RunResult): string[] {
 
 function describeGoOn(result: RunResult): string[] {
   const { session, status, standing, awaiting } = result;
-  if (status === 'cancelled') return [`Look at what is kept with: dialectic show ${session}`];
-  if (status === 'completed') return [`Make another pass with: dialectic iterate ${session}`];
+  if (status === 'cancelled')
+    return [`Look at what is kept with: dialectic show ${quoteWord(session)}`];
+  if (status === 'completed')
+    return [`Make another pass with: dialectic iterate ${quoteWord(session)}`];
   if (standing === 'running')
-    return [`A worker goes on with it. Follow it with: dialectic watch ${session}`];
+    return [`A worker goes on with it. Follow it with: dialectic watch ${quoteWord(session)}`];
   if (awaiting?.reason !== 'review') {
-    return [`Go on with: dialectic resume ${session}${adviseGates(result).parameters}`];
+    const { parameters } = adviseGates(result);
+    return [`Go on with: dialectic resume ${quoteWord(session)}${parameters}`];
   }
   if (typeof awaiting.openQuestions !== 'number') {
     const { stage } = awaiting;
     return [
       `Stage ${stage} has ended and waits for you. Comment on it with: ` +
-        `dialectic feedback ${stage} TEXT -s ${session}`,
-      `Go on with: dialectic approve ${session}`,
+        `dialectic feedback ${quoteWord(stage)} TEXT -s ${quoteWord(session)}`,
+      `Go on with: dialectic approve ${quoteWord(session)}`,
     ];
   }
   return [
-    `${countNoun(awaiting.openQuestions, 'question is', 'questions are')} open. List them with: dialectic questions ${session}`,
-    `Answer one with: dialectic answer NUMBER ANSWER -s ${session}`,
-    `Go on with: dialectic approve ${session} (what stays open is assumed as its question says)`,
+    `${countNoun(awaiting.openQuestions, 'question is', 'questions are')} open. List them with: dialectic questions ${quoteWord(session)}`,
+    `Answer one with: dialectic answer NUMBER ANSWER -s ${quoteWord(session)}`,
+    `Go on with: dialectic approve ${quoteWord(session)} (what stays open is assumed as its question says)`,
   ];
 }

@@ -5,6 +5,7 @@ import type { SessionInfo } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
 import { requireMarked } from '../documents/owned-folder.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { printResult } from './output.ts';
 import { showPath } from './plan-folder.ts';
 import { findShown, readShown } from './show.ts';
@@ -46,7 +47,7 @@ async function findFile(
   page: string,
 ): Promise<string> {
   if (folder === null) {
-    const message = `Session ${id} has no folder yet; write one: dialectic export ${id} -o DIR`;
+    const message = `Session ${id} has no folder yet; write one: dialectic export ${quoteWord(id)} -o DIR`;
     throw new DialecticError('usage_invalid', message);
   }
   const path = join(folder, page);

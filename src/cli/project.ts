@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { DeletedProject, Expiry } from '../api/retention.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { confirm } from './confirm.ts';
 import { withExample } from './help-text.ts';
@@ -22,7 +23,7 @@ export function projectCommand(): Command {
   const named = (name: string, description: string): Command =>
     withExample(
       verb(name, description).argument('<project>', 'its name, its id or the end of it'),
-      `dialectic project ${name} brief`,
+      `dialectic project ${quoteWord(name)} brief`,
     );
   named('delete', 'erase a project with its sessions; what it cost stays in the ledger')
     .option('-y, --yes', 'do not ask')
@@ -35,7 +36,7 @@ export function projectCommand(): Command {
     (wanted: string, options: Options) =>
       withDialectic(options.data, async (dialectic) => {
         const archived = await dialectic.archiveProject(wanted);
-        const back = `Bring it back with: dialectic project unarchive ${archived.id}`;
+        const back = `Bring it back with: dialectic project unarchive ${quoteWord(archived.id)}`;
         const line = `Archived ${archived.name}. \`dialectic list --all\` shows it. ${back}`;
         printResult(options.json === true, archived, [line]);
       }),

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { shortId } from '../session/name-document.ts';
 import { nameAskers, type Question } from '../session/questions.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { printResult } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
@@ -24,7 +25,7 @@ export function questionsCommand(): Command {
           `${open} of ${countNoun(questions.length, 'question is', 'questions are')} open.`,
           ...questions.flatMap(describe),
           ...(open > 0
-            ? [`Answer one with: dialectic answer NUMBER ANSWER -s ${shortId(id)}`]
+            ? [`Answer one with: dialectic answer NUMBER ANSWER -s ${quoteWord(shortId(id))}`]
             : []),
         ]);
       }),

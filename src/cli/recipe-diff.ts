@@ -7,6 +7,7 @@ import { requireWithin } from '../platform/folders.ts';
 import { diffProcesses, diffStages, type RecipeChange } from '../recipe/diff.ts';
 import type { Stage } from '../recipe/types.ts';
 import { hashStage } from '../recipe/version.ts';
+import { quoteWord } from '../text/quote-word.ts';
 
 /** Where a fork keeps the files that it was copied from; recipes are read without it. */
 export const BASE_FOLDER = '.origin';
@@ -75,7 +76,7 @@ const originUnknown = ({ name, process }: LoadedRecipe): DialecticError =>
   new DialecticError(
     'usage_invalid',
     `${process.key} names no shipped recipe as its origin and has no stage of one. ` +
-      `Name the other recipe: dialectic recipe diff ${name} RECIPE`,
+      `Name the other recipe: dialectic recipe diff ${quoteWord(name)} RECIPE`,
   );
 
 /**

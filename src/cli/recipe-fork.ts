@@ -3,6 +3,7 @@ import { type LoadedRecipe, loadRecipe } from '../catalogue/load-recipe.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { writeTextFolder } from '../platform/folders.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { withExample } from './help-text.ts';
 import { collect } from './new-run.ts';
 import { printResult } from './output.ts';
@@ -48,7 +49,7 @@ async function fork(name: string, options: Options): Promise<void> {
     const message =
       `Required option '--stage <key>' not specified: name the stages that you are going to ` +
       `change, of ${keys.join(', ')}.\n` +
-      `  For example: dialectic recipe fork ${name} --stage ${keys[0]} --out ${options.out}`;
+      `  For example: dialectic recipe fork ${quoteWord(name)} --stage ${quoteWord(keys[0]!)} --out ${quoteWord(options.out)}`;
     throw new DialecticError('usage_invalid', message);
   }
   const files = withEditorSchemas(forkFiles(recipe.files, recipe.process, stages));
@@ -56,7 +57,7 @@ async function fork(name: string, options: Options): Promise<void> {
   const result = { folder: options.out, stages, files: [...files.keys()] };
   printResult(options.json === true, result, [
     `Wrote ${recipe.name} to ${options.out}; ${stages.join(', ')} can be changed.`,
-    `Check it: dialectic recipe validate ${options.out}`,
+    `Check it: dialectic recipe validate ${quoteWord(options.out)}`,
   ]);
 }
 

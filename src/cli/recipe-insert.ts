@@ -8,6 +8,7 @@ import { updateTextFolder, writeTextFolder } from '../platform/folders.ts';
 import type { Position } from '../recipe/edit.ts';
 import { forkFiles, withEditorSchemas } from '../recipe/fork-files.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { withExample } from './help-text.ts';
 import { printResult } from './output.ts';
 import { withBase } from './recipe-fork.ts';
@@ -59,10 +60,13 @@ async function insert(
   printResult(options.json === true, result, [
     `Put ${key} into ${target}; ${countNoun(changed.length, 'file')} written.`,
     ...describeWiring(inserted),
-    `Check it: dialectic recipe diff ${target}`,
-    `Run it: dialectic run BRIEF -p ${target.includes('/') ? target : `./${target}`}`,
+    `Check it: dialectic recipe diff ${quoteWord(target)}`,
+    `Run it: dialectic run BRIEF -p ${quoteWord(asPath(target))}`,
   ]);
 }
+
+/** A recipe that is named without a slash is a shipped one. */
+const asPath = (folder: string): string => (folder.includes('/') ? folder : `./${folder}`);
 
 type Change = { readonly inserted: InsertedStage; readonly changed: readonly string[] };
 
@@ -101,10 +105,11 @@ async function loadProcess(
   if (into !== undefined) return loadRecipe(folder);
   const isShipped = (await listShippedRecipes()).some(({ name }) => name === folder);
   if (!isShipped || existsSync(folder)) return loadFolder(folder);
-  const place = before === undefined ? `--after ${after}` : `--before ${before}`;
+  const place =
+    before === undefined ? `--after ${quoteWord(after ?? '')}` : `--before ${quoteWord(before)}`;
   const message =
     `${folder} is a shipped recipe, which stays as it is. ` +
-    `Write a copy that has the stage with: dialectic recipe insert ${folder} ${stage} ${place} --into my-${folder}`;
+    `Write a copy that has the stage with: dialectic recipe insert ${quoteWord(folder)} ${quoteWord(stage)} ${place} --into my-${quoteWord(folder)}`;
   throw new DialecticError('usage_invalid', message);
 }
 

@@ -8,6 +8,7 @@ import type { MergeConflict } from '../recipe/merge.ts';
 import { mergeFiles } from '../recipe/merge-files.ts';
 import { toYaml } from '../recipe/serialise.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { exitWith } from './exit-with.ts';
 import { withExample } from './help-text.ts';
 import { printResult } from './output.ts';
@@ -50,7 +51,7 @@ async function merge(folder: string, named: string | undefined, options: MergeOp
     `Merged ${origin.name} into ${folder}: ${countNoun(changed.length, 'file')} changed, ` +
       `${countNoun(conflicts.length, 'conflict')}.`,
     ...conflicts.flatMap(describeConflict),
-    `Check it: dialectic recipe validate ${folder}`,
+    `Check it: dialectic recipe validate ${quoteWord(folder)}`,
   ]);
   if (conflicts.length > 0) exitWith(5);
 }

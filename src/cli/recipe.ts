@@ -8,6 +8,7 @@ import { toMermaid } from '../recipe/graph.ts';
 import type { Process } from '../recipe/types.ts';
 import { validateProcess } from '../recipe/validate.ts';
 import { hashStage } from '../recipe/version.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { exitWith } from './exit-with.ts';
 import { withExample } from './help-text.ts';
 import { printExactly, printResult } from './output.ts';
@@ -118,7 +119,9 @@ async function diff(folder: string, other: string | undefined, options: Options)
     ...(changes.length === 0 ? [`${folder} does what ${origin.name} does.`] : []),
     ...changes.flatMap(formatChange),
     ...outdated.map((key) => `note: ${origin.name} has a newer ${key} than the one copied.`),
-    ...(outdated.length > 0 ? [`Take it in with: dialectic recipe merge ${folder}`] : []),
+    ...(outdated.length > 0
+      ? [`Take it in with: dialectic recipe merge ${quoteWord(folder)}`]
+      : []),
   ]);
 }
 

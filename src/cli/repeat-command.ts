@@ -1,9 +1,5 @@
 import type { Command } from 'commander';
-
-const PLAIN = /^[\w@%+=:,./-]+$/;
-
-const quote = (word: string): string =>
-  PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+import { quoteWord } from '../text/quote-word.ts';
 
 /** The command as it was typed, with more options: what a person can copy into a shell. */
 export function repeatCommand(command: Command, more: readonly string[]): string {
@@ -16,5 +12,5 @@ export function repeatCommand(command: Command, more: readonly string[]): string
     return [value].flat().flatMap((one) => [option.long ?? '', String(one)]);
   });
   const words = ['dialectic', command.name(), ...command.args, ...options, ...more];
-  return words.map(quote).join(' ');
+  return words.map(quoteWord).join(' ');
 }

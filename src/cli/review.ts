@@ -4,6 +4,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { FeedbackReading } from '../session/feedback.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { withExample } from './help-text.ts';
 import { describeNext } from './next-step.ts';
 import { printResult } from './output.ts';
@@ -107,7 +108,7 @@ export function chooseCommand(): Command {
         const { owedStage: owed, lane } = choice;
         const owes =
           `Lane ${lane} has not written the stage ${owed}, another lane did. ` +
-          `Let it write its own with: dialectic resume ${id}`;
+          `Let it write its own with: dialectic resume ${quoteWord(id)}`;
         const lines = [`The results follow lane ${lane}.`, ...(owed === null ? [] : [owes])];
         await conclude(dialectic, choice, lines, options);
       });

@@ -9,6 +9,7 @@ import { loadTokenCounter } from '../models/tokens.ts';
 import { tellCounts } from '../session/counts.ts';
 import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { readConfirmAboveUsd } from '../wallet/spending-settings.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { addBudgetOptions, type BudgetOptions, budgetOf } from './budget.ts';
@@ -206,7 +207,7 @@ export function requireCompleted(result: RunResult): void {
   if (result.status === 'cancelled') throw cancelled(result.session);
   const next = result.status === 'awaiting_review' ? 'approve' : 'resume';
   const { hints, parameters } = adviseGates(result);
-  const command = `dialectic ${next} ${result.session}${parameters}`;
+  const command = `dialectic ${next} ${quoteWord(result.session)}${parameters}`;
   const details = { session: result.session, status: result.status, failures: result.failures };
   throw new DialecticError(
     'run_incomplete',
@@ -221,7 +222,7 @@ export function requireCompleted(result: RunResult): void {
 }
 
 function cancelled(session: string): DialecticError {
-  const message = `The run ${session} was cancelled; what was written is kept. Look at it with: dialectic show ${session}`;
+  const message = `The run ${session} was cancelled; what was written is kept. Look at it with: dialectic show ${quoteWord(session)}`;
   const action = 'Nothing goes on with a cancelled run: start a new one.';
   return new DialecticError('run_incomplete', message, { action, details: { session } });
 }

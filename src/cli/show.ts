@@ -7,6 +7,7 @@ import { describeVote } from '../session/choice-text.ts';
 import type { Page } from '../session/find-page.ts';
 import { shortId } from '../session/name-document.ts';
 import type { RunResult } from '../session/summary.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { describeContexts } from './context-text.ts';
 import { describeNext } from './next-step.ts';
 import { mentionNotices } from './notices.ts';
@@ -145,6 +146,8 @@ function adviseReading({ session, documents, chosen }: RunResult): string[] {
   const readable = documents.filter(({ path }) => path !== null);
   const last = readable.findLast(({ lane }) => lane === chosen?.lane) ?? readable.at(-1);
   return last
-    ? [`Read a document with: dialectic show ${last.key}@${last.lane} -s ${shortId(session)}`]
+    ? [
+        `Read a document with: dialectic show ${quoteWord(last.key)}@${quoteWord(String(last.lane))} -s ${quoteWord(shortId(session))}`,
+      ]
     : [];
 }

@@ -4,6 +4,7 @@ import type { RunResult } from '../session/summary.ts';
 import type { Trace, TracedCitation } from '../session/trace-citation.ts';
 import type { Near } from '../sources/source-index.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { describeState } from './check-sources.ts';
 
 type Info = Plain<SourceInfo>;
@@ -115,7 +116,7 @@ function suggestMerges(sources: readonly Info[]): string[] {
 /** What to do about a source that is nearly another. */
 export const suggest = (id: string, near: Near): string =>
   `${Math.floor(near.likeness * 100)} % of ${id} is the text of ${near.id}. ` +
-  `If they are one: dialectic sources merge ${id} ${near.id}`;
+  `If they are one: dialectic sources merge ${quoteWord(id)} ${quoteWord(near.id)}`;
 
 const namesOf = (sources: readonly Info[]): string => sources.map(({ id }) => id).join(', ');
 
@@ -174,6 +175,6 @@ function describeCitation({ id, title, url, passage, carriedBy }: TracedCitation
       : [`  ${passage.excerpt}: ${passage.text}`]),
     ...(carriedBy.length > 0 ? ['  carried by'] : []),
     ...carriedBy.slice(0, MOST_CARRIERS).map((one) => `    ${one.name}, ${one.place}: ${one.text}`),
-    ...(rest > 0 ? [`    and ${rest} more: dialectic sources show ${id}`] : []),
+    ...(rest > 0 ? [`    and ${rest} more: dialectic sources show ${quoteWord(id)}`] : []),
   ];
 }

@@ -4,6 +4,7 @@ import type { SourceFormat } from '../api/sources.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { searchCostMicros } from '../models/search-prices.ts';
 import type { Registered } from '../sources/source-index.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { toUsd } from '../wallet/amounts.ts';
 import { checkProject, describeChecks, readDays } from './check-sources.ts';
 import { gatherPlaces } from './gather-places.ts';
@@ -115,7 +116,7 @@ function addAliasVerbs(verb: (name: string, description: string) => Command): vo
       .action((wanted: string, into: string, options: Options) =>
         inProject(options, async (dialectic, { id }) => {
           await dialectic.sources.merge(id, wanted, into);
-          const line = `${wanted} is the same as ${into} now. Take it back with: dialectic sources split ${wanted}`;
+          const line = `${wanted} is the same as ${into} now. Take it back with: dialectic sources split ${quoteWord(wanted)}`;
           printResult(options.json === true, { source: wanted, into }, [line]);
         }),
       ),
@@ -173,7 +174,7 @@ function readMost(text: string): number {
 function describeAdded({ id, isNew, near, alias }: Registered, title: string): string[] {
   const [nearest] = near;
   if (alias !== undefined) {
-    const line = `${alias}  ${title} (the same as ${id}; if not: dialectic sources split ${alias})`;
+    const line = `${alias}  ${title} (the same as ${id}; if not: dialectic sources split ${quoteWord(alias)})`;
     return [line];
   }
   const line = `${id}  ${title}${isNew ? '' : ' (known)'}`;

@@ -1,5 +1,6 @@
 import type { CostReport } from '../api/data.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import type { Balance, BudgetState } from '../wallet/balances.ts';
 
@@ -103,7 +104,7 @@ export function describeReport(report: CostReport): string[] {
   const held = 'with their worst case held';
   if (underWay > 0) lines.push(`  Under way, ${held}: ${countNoun(underWay, 'call')}.`);
   if (left > 0) {
-    const how = `To settle ${left === 1 ? 'it' : 'them'}: dialectic resume ${report.session}`;
+    const how = `To settle ${left === 1 ? 'it' : 'them'}: dialectic resume ${quoteWord(report.session)}`;
     lines.push(`  Left by a worker that is gone, ${held}: ${countNoun(left, 'call')}. ${how}`);
   }
   if (unknownPrices.length > 0) {

@@ -4,6 +4,7 @@ import type { Dialectic } from '../api/dialectic.ts';
 import type { RunEvent } from '../api/follow-run.ts';
 import { locateStore } from '../db/open.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { printResult, tell } from './output.ts';
 import { report, requireAtRest } from './run.ts';
 import { showRun } from './screen/show-run.ts';
@@ -42,12 +43,13 @@ async function watch(
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
-  if (stop.signal.aborted) return tell(`The run goes on. Look again with: dialectic watch ${id}`);
+  if (stop.signal.aborted)
+    return tell(`The run goes on. Look again with: dialectic watch ${quoteWord(id)}`);
   // Workers write no folder: who watched the run to its end gets what they wrote.
   const result = await dialectic.updateFolder(id);
   // Read from the log to its end, and still not at rest: this process holds the store alone.
   if (result.status === 'running' && result.gates.length === 0) {
-    const message = `No process works on this session now. Go on with: dialectic resume ${id}`;
+    const message = `No process works on this session now. Go on with: dialectic resume ${quoteWord(id)}`;
     throw new DialecticError('run_stopped', message, { details: { session: id } });
   }
   if (options.json) requireAtRest(result);

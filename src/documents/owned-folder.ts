@@ -13,6 +13,7 @@ import {
   replaceText,
   requireOwnFolder,
 } from '../platform/safe-writes.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { hashOf } from './blobs.ts';
 import { moveChanged, readHash } from './changed-files.ts';
 import { deconstructPath } from './paths.ts';
@@ -73,7 +74,7 @@ export async function requireMarked(out: string, { session, project }: FolderOwn
   const why = claim ? 'was written for another project' : `has no ${CLAIM} of this project`;
   throw new DialecticError(
     'folder_occupied',
-    `${out} ${why}; write it anew into an empty folder with: dialectic export ${session} -o DIR`,
+    `${out} ${why}; write it anew into an empty folder with: dialectic export ${quoteWord(session)} -o DIR`,
   );
 }
 

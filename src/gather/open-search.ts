@@ -1,6 +1,7 @@
 import { DialecticError } from '../errors/errors.ts';
 import { checkBaseUrl, checkKey } from '../models/check-credentials.ts';
 import { type Environment, firstSet } from '../models/config.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { type FolderSearchOptions, folderSearch } from './folder-search.ts';
 import type { SearchProvider } from './search-provider.ts';
 import { SEARCH_KEYS, type SourcesSettings } from './sources-settings.ts';
@@ -52,7 +53,7 @@ function readService(
   }
   if (provider !== 'searxng' && apiKey === undefined) {
     const remedy = isOwn
-      ? `set ${keyNames[0]}, or store one with: dialectic keys set ${provider}`
+      ? `set ${keyNames[0]}, or store one with: dialectic keys set ${quoteWord(provider)}`
       : 'the folder that sets sources.searchUrl has to name its variable with sources.searchKeyEnv';
     const message = `There is no key for the search with ${provider}: ${remedy}.`;
     throw new DialecticError('search_not_configured', message);

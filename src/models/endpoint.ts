@@ -1,4 +1,5 @@
 import { DialecticError } from '../errors/errors.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { type ProviderConfig, type ProviderKind, presetOf } from './config.ts';
 
 const HOSTED: Readonly<Record<ProviderKind, { origin?: string; path: string }>> = {
@@ -36,7 +37,7 @@ function notConfigured(name: string, provider: ProviderConfig): DialecticError {
   const [variable] = needsAddress ? urlNames : keyNames;
   const setting = needsAddress
     ? `set providers.${name}.baseUrl in the configuration`
-    : `store one with: dialectic keys set ${name}`;
+    : `store one with: dialectic keys set ${quoteWord(name)}`;
   const own = variable === undefined ? setting : `set ${variable}, or ${setting}`;
   const remedy = provider.isFolders
     ? `the configuration of this folder sets it, so that your own key is not used; name the key's variable ` +

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { firstStage } from '../recipe/edges.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { converge } from './converge.ts';
 import { openStage, type PlanStart, prepareStage } from './open-stage.ts';
 import { readSession, requireSessionId, type SessionView } from './read.ts';
@@ -79,7 +80,10 @@ export async function approveStage(tx: Transaction, sessionId: string): Promise<
   }
   if (session.awaiting === 'until') {
     const message = `The session stopped after ${session.untilStage}, as --until asked.`;
-    throw new DialecticError('conflict', `${message} Go on with: dialectic resume ${sessionId}`);
+    throw new DialecticError(
+      'conflict',
+      `${message} Go on with: dialectic resume ${quoteWord(sessionId)}`,
+    );
   }
   await openStage(tx, session, await requireNext(tx, session));
 }

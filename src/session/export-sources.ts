@@ -8,6 +8,7 @@ import { type LastCheck, readChecks } from '../sources/source-checks.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { safeCell, safeInline } from '../text/markdown-text.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { type CitationRecord, describeFault } from './citation-record.ts';
 import type { ExportedDocument } from './export.ts';
@@ -191,7 +192,7 @@ function writePage(
   const aliases = sources.all.flatMap(({ id, aliasOf }) =>
     aliasOf === undefined ? [] : [`- ${id} is the same as ${aliasOf}.`],
   );
-  const show = `\`dialectic sources show ID --session ${shortId(id)}\``;
+  const show = `\`dialectic sources show ID --session ${quoteWord(shortId(id))}\``;
   const lines = [
     '# Sources',
     '',

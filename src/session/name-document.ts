@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { describeDocument } from '../recipe/contract.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { simplifyName } from '../text/simplify-name.ts';
 import type { SessionView } from './read.ts';
 
@@ -47,7 +48,7 @@ export async function findDocument(
   if (!document) {
     throw new DialecticError(
       'usage_invalid',
-      `${nameOf(other)} is a document of ${other.stage}, not of ${stageKey}. Say it there: dialectic feedback ${other.stage} TEXT -d ${shortId(other.id)}`,
+      `${nameOf(other)} is a document of ${other.stage}, not of ${stageKey}. Say it there: dialectic feedback ${quoteWord(other.stage)} TEXT -d ${quoteWord(shortId(other.id))}`,
     );
   }
   if (own.length > 1) {
@@ -67,7 +68,7 @@ const describe = (row: Row): string =>
 
 /** What tells a person which documents a session has. */
 export const adviseDocuments = (sessionId: string): string =>
-  `\`dialectic show ${shortId(sessionId)} --all\` lists the documents.`;
+  `\`dialectic show ${quoteWord(shortId(sessionId))} --all\` lists the documents.`;
 
 function refuseUnknown(
   session: SessionView,

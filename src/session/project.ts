@@ -5,6 +5,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { Overlay } from '../recipe/types.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import type { NewResource, NewRun } from './start.ts';
 
 /** A run with the id of its project, or null where the project is yet to be made. */
@@ -59,7 +60,7 @@ export async function placeRun(tx: Transaction, run: NewRun): Promise<PlacedRun>
   const [project] = rows;
   if (!project) return { ...run, name: wanted, projectId: null };
   if (project.archived_at) {
-    const help = `Bring it back first with: dialectic project unarchive ${project.id}`;
+    const help = `Bring it back first with: dialectic project unarchive ${quoteWord(project.id)}`;
     throw new DialecticError('conflict', `Project ${project.name} is archived. ${help}`);
   }
   const resources = await readResources(tx, project.id);

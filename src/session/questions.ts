@@ -6,6 +6,7 @@ import { contractOf } from '../recipe/contract.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
 import type { Process } from '../recipe/types.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { addFeedback, findReading, type GivenFeedback, readLocked } from './feedback.ts';
 import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
@@ -215,6 +216,6 @@ function findQuestion(
   const lines = open.map((one) => `  ${one.number}  ${one.id}  ${one.question}`);
   const list = lines.length > 0 ? `Open are:\n${lines.join('\n')}` : 'None is open.';
   throw new DialecticError('not_found', `${from} "${question}". ${list}`, {
-    action: `\`dialectic questions ${shortId(sessionId)}\` lists the questions, answered ones too.`,
+    action: `\`dialectic questions ${quoteWord(shortId(sessionId))}\` lists the questions, answered ones too.`,
   });
 }

@@ -1,4 +1,5 @@
 import { safeInline } from '../text/markdown-text.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { shortId } from './name-document.ts';
 import { nameAskers, type Question } from './questions.ts';
 import type { SessionView } from './read.ts';
@@ -26,9 +27,9 @@ export function describeQuestions(
   );
   const others = open.length - own.length;
   const session = shortId(sessionId);
-  const list = `\`dialectic questions ${session}\``;
+  const list = `\`dialectic questions ${quoteWord(session)}\``;
   const more = others > 0 ? [`${others} more stand in other documents: ${list}.`, ''] : [];
-  const answer = `\`dialectic answer NUMBER ANSWER -s ${session}\``;
+  const answer = `\`dialectic answer NUMBER ANSWER -s ${quoteWord(session)}\``;
   const how = `Answer one with ${answer}; the next stage or pass reads it.`;
   return ['## Open questions', '', how, '', ...own.map(describe), '', ...more];
 }

@@ -2,6 +2,7 @@ import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { safeInline } from '../text/markdown-text.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import { type Counts, tellCounts } from './counts.ts';
 import type { ExportedDocument } from './export.ts';
@@ -62,7 +63,7 @@ function openQuestions(session: SessionView, { questions }: SessionMade): string
     askedBy.some(({ stage, key }) => stage === page?.stage && key === page.documentKey),
   );
   const rest = open.length - own.length;
-  const list = `\`dialectic questions ${shortId(session.id)}\``;
+  const list = `\`dialectic questions ${quoteWord(shortId(session.id))}\``;
   const more = `${rest} more stand in the documents of the debate: ${list}.`;
   return [...describeQuestions(session, own), ...(rest > 0 ? [more, ''] : [])];
 }
@@ -215,17 +216,20 @@ function howToGoOn(session: SessionView, { rows }: SessionMade): string[] {
       return stage.lanes === 'chosen' && isAnothers;
     });
     const ordinal = lanes.find((lane) => lane.id === chosenLaneId)?.ordinal;
-    const command = `\`dialectic resume ${id}\` lets lane ${ordinal} write its own`;
+    const command = `\`dialectic resume ${quoteWord(id)}\` lets lane ${ordinal} write its own`;
     return owed ? [`Another lane wrote the stage ${owed.key}; ${command}.`, ''] : [];
   }
   if (status === 'failed') {
     const why = '`dialectic notices` says why';
-    return [`The run failed; ${why}, \`dialectic resume ${id}\` tries again.`, ''];
+    return [`The run failed; ${why}, \`dialectic resume ${quoteWord(id)}\` tries again.`, ''];
   }
   if (awaiting !== 'until') return [];
   const keys = process.stages.map((stage) => stage.key);
   const rest = keys.slice(keys.indexOf(untilStage ?? '') + 1).join(', ');
-  return [`The run was asked to stop here; \`dialectic resume ${id}\` goes on with ${rest}.`, ''];
+  return [
+    `The run was asked to stop here; \`dialectic resume ${quoteWord(id)}\` goes on with ${rest}.`,
+    '',
+  ];
 }
 
 /** The other sessions of the project, by their folders; empty where there is none. */

@@ -2,6 +2,7 @@ import { settleNotices } from '../db/notices.ts';
 import type { Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { removeGate, retrySession } from '../jobs/sessions.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { cancelledSession, lastStage, lockSession, requireNext } from './advance.ts';
 import { openStage } from './open-stage.ts';
 import { readSession, type SessionView } from './read.ts';
@@ -38,12 +39,12 @@ export async function resumeRun(
 function refuseToResume({ id, status, awaiting }: SessionView): void {
   if (status === 'cancelled') throw cancelledSession();
   const reasons: Record<string, string> = {
-    completed: `The session is completed. Make another pass with: dialectic iterate ${id}`,
+    completed: `The session is completed. Make another pass with: dialectic iterate ${quoteWord(id)}`,
     draft: 'The session has not started.',
   };
   const reason =
     awaiting === 'review'
-      ? `The session waits for a person. Go on with: dialectic approve ${id}`
+      ? `The session waits for a person. Go on with: dialectic approve ${quoteWord(id)}`
       : reasons[status];
   if (reason) throw new DialecticError('conflict', reason);
 }

@@ -14,6 +14,7 @@ import { DialecticError, messageOf } from '../errors/errors.ts';
 import { countWorkers } from '../jobs/workplaces.ts';
 import { BrokenOff, type Slices } from '../platform/clock.ts';
 import { lookAt } from '../platform/safe-writes.ts';
+import { quoteWord } from '../text/quote-word.ts';
 import { exportTree } from './export.ts';
 import { exportCopies } from './export-copies.ts';
 import { readSession, requireSessionId } from './read.ts';
@@ -219,5 +220,5 @@ const gone = (folder: string, sessionId: string): DialecticError =>
   new DialecticError(
     'folder_unusable',
     `${folder} is not there: it was moved or deleted, or is on another machine. ` +
-      `Write it again with: dialectic export ${sessionId} -o DIR`,
+      `Write it again with: dialectic export ${quoteWord(sessionId)} -o DIR`,
   );

@@ -1,5 +1,6 @@
 import type { Wait } from '../../api/data.ts';
 import { countNoun } from '../../text/count-noun.ts';
+import { quoteWord } from '../../text/quote-word.ts';
 import { describeClock, describeSeconds } from './describe-time.ts';
 
 /** Shorter rests pass before anybody wonders. */
@@ -17,7 +18,10 @@ export function describeStandstill(waits: readonly Wait[], session: string, now:
     return [`${who} until ${date}: ${reason}`];
   });
   if (lines.length === 0) return [];
-  return [...lines, `Stop with Ctrl-C and go on at once with: dialectic resume ${session} --now`];
+  return [
+    ...lines,
+    `Stop with Ctrl-C and go on at once with: dialectic resume ${quoteWord(session)} --now`,
+  ];
 }
 
 /** A date and how far off it is; undefined where it is near. */

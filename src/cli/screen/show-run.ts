@@ -5,6 +5,7 @@ import { now } from '../../platform/clock.ts';
 import type { SessionEvent } from '../../session/event-types.ts';
 import type { RunResult } from '../../session/summary.ts';
 import { countNoun } from '../../text/count-noun.ts';
+import { quoteWord } from '../../text/quote-word.ts';
 import { tell } from '../output.ts';
 import { describeTrace } from '../trace-text.ts';
 import { describeStandstill } from './describe-waits.ts';
@@ -86,4 +87,4 @@ const describeFinishing = (calls: number): string =>
 
 const describeAbsence = (sessionId: string, reason: string): string =>
   `Session ${sessionId} waits for its store: ${reason} It goes on by itself, and keeps the answers` +
-  ` under way meanwhile. Ctrl-C stops it; then go on with: dialectic resume ${sessionId}`;
+  ` under way meanwhile. Ctrl-C stops it; then go on with: dialectic resume ${quoteWord(sessionId)}`;
