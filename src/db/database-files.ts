@@ -8,10 +8,14 @@ import { replaceText } from '../platform/safe-writes.ts';
 // A data directory may come from somebody else. What is checked here is what PostgreSQL, and copies of
 // its files, would take from it otherwise: files beyond the folder, pipes that never end, and settings.
 
-/** The folders that initdb and a running database put at the top of a database's folder, and the files. */
+/** The folders and files that initdb and a running database put at the top of a database. */
 const TOP_FOLDERS = /^(?:base|global|pg_[a-z_]+)$/;
-const TOP_FILES =
-  /^(?:PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts)|pg_(?:hba|ident)\.conf|backup_manifest|current_logfiles)$/;
+const TOP_FILES = new RegExp(
+  `^(?:${[
+    String.raw`PG_VERSION|backup_manifest|current_logfiles`,
+    String.raw`postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts)|pg_(?:hba|ident)\.conf`,
+  ].join('|')})$`,
+);
 /** And below these: folders of databases, and those of the write-ahead log, of locks and of sorting. */
 const FOLDERS = /^(?:\d+|pgsql_tmp|archive_status|summaries|members|offsets|mappings|snapshots)$/;
 const FILES = new RegExp(

@@ -20,8 +20,11 @@ export type ForeignObject = {
   readonly act_as: string | null;
 };
 
-const CREATED =
-  /\bcreate (?:or replace )?(?:unique )?(?:table|function|procedure|view|sequence|type|domain|index)(?: if not exists)? (\w+)/gi;
+const KINDS = 'table|function|procedure|view|sequence|type|domain|index';
+const CREATED = new RegExp(
+  `\\bcreate (?:or replace )?(?:unique )?(?:${KINDS})(?: if not exists)? (\\w+)`,
+  'gi',
+);
 /** Names of the migrations' record, and of the types of pgvector. */
 const BESIDE = ['schema_migrations', IDENTITY_TABLE.split(' ', 1)[0]!, 'vector', 'halfvec'];
 
@@ -61,7 +64,8 @@ export const foreignObjects = (login: string, schemas: string): string => `
       where p.oid is not null or t.typowner not in (select oid from trusted)
         and t.typnamespace in (select oid from looked_in)
   )
-  select distinct i.type as kind, replace(i.identity, 'pg_catalog.', '') as identity, pg_get_userbyid(f.owner)::text as owner,
+  select distinct i.type as kind, replace(i.identity, 'pg_catalog.', '') as identity,
+    pg_get_userbyid(f.owner)::text as owner,
     f.name is null or f.name = any ('{${namesOf(readSchemaFiles()).join()}}'::name[])
       or f.class = 'pg_proc'::regclass and exists (select from pg_proc p
         where p.proname = f.name and p.pronamespace in ('pg_catalog'::regnamespace,
@@ -118,6 +122,8 @@ export async function refuseForeignObjects(driver: Driver): Promise<void> {
   const found = (await findForeignObjects(driver)).filter(({ is_ours: isOurs }) => isOurs);
   const [first] = found;
   if (!first) return;
+  const owner = ownerOfStore(found);
+  if (owner) throw madeBy(owner);
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
   throw new DialecticError(
     'database_refused',
@@ -127,6 +133,31 @@ export async function refuseForeignObjects(driver: Driver): Promise<void> {
     {
       action: describeWay(first),
       details: { objects: found.slice(0, 100) },
+    },
+  );
+}
+
+/** Whose whole store it is, where one login has made everything; null where somebody mixed in. */
+function ownerOfStore(found: readonly ForeignObject[]): ForeignObject | null {
+  const identity = found.find(
+    (one) => one.kind === 'table' && one.identity === 'public.store_identity',
+  );
+  const isWhole = found.every(({ owner }) => owner === identity?.owner);
+  return identity && isWhole ? identity : null;
+}
+
+function madeBy({ owner, act_as: actAs }: ForeignObject): DialecticError {
+  const whose = plain(owner);
+  return new DialecticError(
+    'database_refused',
+    `The store of this database was made by another login (${whose}), which can read and change all ` +
+      'that is in it; it is used by the login that made it.',
+    {
+      action:
+        actAs === null
+          ? `Name ${whose} in DATABASE_URL, or a database of your own.`
+          : `Where ${whose} is yours, act as that role: ${plain(actAs)}`,
+      details: { owner },
     },
   );
 }

@@ -27,10 +27,10 @@ export function writePreparation(location: StoreLocation): string {
 }
 
 /**
- * The script runs with an administrator's rights in a database whose owner may be anybody. It plans no
- * statement on a table that it has not made itself in the same transaction: an index, a cast or a rule of
- * the owner's would run as the administrator. Of all else it reads catalogs alone, and its search path holds
- * nothing that others may write.
+ * The script runs with an administrator's rights in a database whose owner may be anybody. It plans
+ * no statement on a table that it has not made itself in the same transaction: an index, a cast or a
+ * rule of the owner's would run as the administrator. Of all else it reads catalogs alone, and its
+ * search path holds nothing that others may write.
  */
 const PREPARATION = `-- Run once by a superuser, in the database of DATABASE_URL. A second run changes nothing.
 begin;
@@ -59,8 +59,8 @@ begin
     raise warning 'The login "%" is a superuser, which no right binds. Take another one.', login;
   end if;
 
-  -- The id of the store, which the names of its roles carry, and the roles that transactions take. A store
-  -- that has its id has its roles, too; the table is not read, since its owner decides what that runs.
+  -- The id of the store, which the names of its roles carry, and the roles that transactions take.
+  -- A store with an id has its roles, too; its owner decides what reading the table would run.
   if to_regclass('public.store_identity') is null then
     is_empty := not exists (select from pg_class c where c.relnamespace = 'public'::regnamespace)
       and not exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace)
@@ -71,7 +71,7 @@ begin
     select i.id into store_id from public.store_identity i;
     execute format('alter table public.store_identity owner to %I', login);
     foreach wanted in array array['dialectic_app_', 'dialectic_worker_', 'dialectic_auth_'] loop
-      -- Nobody knew the id before: a role of this name would be there by chance alone, and ends this.
+      -- Nobody knew the id before: a role of this name would be there by chance alone.
       execute format('create role %I nologin noinherit', wanted || store_id);
       execute format('grant %I to %I', wanted || store_id, login);
     end loop;
@@ -82,7 +82,7 @@ begin
   -- The login may make tables here, and other logins of the server have no business here.
   execute format('grant usage, create on schema public to %I', login);
   revoke create on schema public from public;
-  -- What others made while they could stays. Functions of a superuser's store belong to its ledger's role.
+  -- What others made while they could stays. A superuser's store has functions of its ledger's role.
   for other in select f.kind, f.identity, f.owner, f.is_ours from (${foreignObjects('login', 'login')}) f
     where not account.rolsuper
   loop

@@ -215,7 +215,8 @@ function findQuestion(
   const open = asked.filter(({ answers }) => answers.length === 0);
   const lines = open.map((one) => `  ${one.number}  ${one.id}  ${one.question}`);
   const list = lines.length > 0 ? `Open are:\n${lines.join('\n')}` : 'None is open.';
+  const command = `dialectic questions ${quoteWord(shortId(sessionId))}`;
   throw new DialecticError('not_found', `${from} "${question}". ${list}`, {
-    action: `\`dialectic questions ${quoteWord(shortId(sessionId))}\` lists the questions, answered ones too.`,
+    action: `\`${command}\` lists the questions, answered ones too.`,
   });
 }

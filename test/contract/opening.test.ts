@@ -153,7 +153,7 @@ describe('an account of a server', () => {
       databaseUrl: Object.assign(guest, { pathname: `/${owner}` }).href,
     });
     await expect(opening).rejects.toMatchObject({ code: 'database_refused' });
-    await expect(opening).rejects.toThrow('by the login that made it');
+    await expect(opening).rejects.toThrow(`made by another login (${owner})`);
   });
 
   test('whose database an administrator prepared can set up and use the store', async () => {
