@@ -34,7 +34,7 @@ describe('signTest', () => {
     [9, 1, 0.021484375],
     [14, 4, 0.030883789],
     [60, 40, 0.056887933],
-    [61, 39, 0.035200200],
+    [61, 39, 0.0352002],
   ])('gives the exact probability of %i against %i', (one, other, p) => {
     const { p: found, isMoreThanChance } = signTest(one, other);
     expect(found).toBeCloseTo(p, 8);
