@@ -32,14 +32,19 @@ export class SharedBudget {
   /** What is left, as the options of a run say it. */
   left(): { budget?: string; budgetTokens?: string } {
     const { usd, tokens } = this.#given;
-    const rest = (given: number | string, currency: 'USD' | 'token', used: number): number =>
-      Math.max(0, parseAmount(String(given), currency) - used);
     return {
-      ...(usd !== undefined && { budget: toUsd(rest(usd, 'USD', this.#usdMicros)).toFixed(6) }),
-      ...(tokens !== undefined && { budgetTokens: String(rest(tokens, 'token', this.#tokens)) }),
+      ...(usd !== undefined && {
+        budget: toUsd(reduce(usd, 'USD', this.#usdMicros)).toFixed(6),
+      }),
+      ...(tokens !== undefined && {
+        budgetTokens: String(reduce(tokens, 'token', this.#tokens)),
+      }),
     };
   }
 }
+
+const reduce = (given: number | string, currency: 'USD' | 'token', used: number): number =>
+  Math.max(0, parseAmount(String(given), currency) - used);
 
 type HoldOptions = Omit<Parameters<typeof carryOut>[1], 'out' | 'preflight'> & {
   readonly out: string;

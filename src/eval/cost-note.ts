@@ -38,14 +38,15 @@ export const readCostNote = (folder: string): Promise<CostNote | null> =>
 export async function readKept<T>(
   path: string,
   shape: z.ZodType<T>,
-  ...limits: Parameters<typeof readTextFile> extends [string, ...infer Rest] ? Rest : never
+  limits?: Parameters<typeof readTextFile>[1],
 ): Promise<T | null> {
   if (!existsSync(path)) return null;
   try {
-    return shape.parse(JSON.parse(await readTextFile(path, ...limits)));
+    return shape.parse(JSON.parse(await readTextFile(path, limits)));
   } catch (cause) {
     if (cause instanceof DialecticError) throw cause;
-    const message = `${path} is not what \`dialectic eval\` wrote there; move it away. ${messageOf(cause)}`;
+    const wrong = 'is not what `dialectic eval` wrote there; move it away.';
+    const message = `${path} ${wrong} ${messageOf(cause)}`;
     throw new DialecticError('usage_invalid', message, { cause });
   }
 }

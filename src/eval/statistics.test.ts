@@ -6,7 +6,7 @@ import { signTest, summarise } from './statistics.ts';
 function enumerate(ahead: number, of: number): number {
   let uneven = 0;
   for (let throws = 0; throws < 2 ** of; throws++) {
-    const heads = [...throws.toString(2)].filter((one) => one === '1').length;
+    const heads = throws.toString(2).replaceAll('0', '').length;
     if (Math.max(heads, of - heads) >= ahead) uneven++;
   }
   return uneven / 2 ** of;

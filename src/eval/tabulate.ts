@@ -45,11 +45,11 @@ export function tabulate(judgements: readonly Judgement[]): Table {
 }
 
 /** The two orders of one judge in one role on one brief: they are one judgement. */
-function pairUp(own: readonly Judgement[]): Judgement[][] {
-  const key = ({ brief, pair, judge, role }: Judgement): string =>
-    JSON.stringify([brief, pair, judge, role]);
-  return [...Map.groupBy(own, key).values()];
-}
+const pairUp = (own: readonly Judgement[]): Judgement[][] => [
+  ...Map.groupBy(own, ({ brief, pair, judge, role }) =>
+    JSON.stringify([brief, pair, judge, role]),
+  ).values(),
+];
 
 /** A judgement of which one order is missing counts with the other. */
 function describeScores(role: ScoreRow['role'], pairs: readonly Judgement[][]): ScoreRow {

@@ -16,7 +16,7 @@ export const DEBATE = GOOD_CHECKLIST.nodes[0]!.work;
 export const SINGLE = 'One voice';
 const MENDED = 'A mended voice';
 
-export const NAMES = ['debater', 'writer', 'judge', 'first-is-best'];
+const NAMES = ['debater', 'writer', 'judge', 'first-is-best'];
 export const JUDGE = ['--judge', 'compatible/judge'];
 export const FOLDERS = ['--debate-folder', 'given/debate', '--single-folder', 'given/single'];
 export const WHOLE = ['--debate', 'compatible/debater', '--single', 'compatible/writer'];
