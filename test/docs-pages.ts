@@ -46,7 +46,7 @@ export const RUN_PAGES = [...PAGES.keys()].filter((path) =>
 
 /** A minute of work that test/cli.test.ts does with the same command. */
 const DEMO = 'dialectic demo ';
-const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-3-pro'];
+const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-2.5-pro'];
 const BRIEF = 'Should the library open on Sundays? Two staff, 9,000 euros a year.\n';
 
 /** Commands open a database of the shared server in a third of the time of an embedded store. */

@@ -16,7 +16,7 @@ import {
   type MissingJudgement,
 } from '../eval/judge-cases.ts';
 import { readKeptJudgements } from '../eval/kept-judgements.ts';
-import { makeRival, type WritingStep } from '../eval/make-rival.ts';
+import { makeRival, requireMoney, type WritingStep } from '../eval/make-rival.ts';
 import { readDebateFolder, readPlainFolder } from '../eval/read-folder.ts';
 import {
   type MadeRival,
@@ -147,6 +147,7 @@ export async function* evaluate(
     const folder = debateFolderOf(out, brief);
     debates.push(await takeDebate(folder, () => findOrigin(out, brief, resultOf)));
   }
+  if (rivals?.kinds.includes('best-of')) debates.forEach(requireMoney);
   await claimEvaluation(options);
   const prepared: PreparedBrief[] = [];
   for (const [at, brief] of briefs.entries()) {

@@ -12,6 +12,7 @@ import type { RunOptions } from '../api/run-options.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { describeEvaluation } from '../eval/describe-evaluation.ts';
 import type { Evaluation } from '../eval/evaluation.ts';
+import { requirePrices } from '../eval/make-rival.ts';
 import { MADE_RIVALS } from '../eval/texts.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
@@ -31,7 +32,7 @@ const USAGE =
   '--judge <model> (--single <model> | --single-folder <dir>) ' +
   '(--debate <model> | --debate-folder <dir>) [options] <brief...>';
 const EXAMPLE =
-  'dialectic eval brief.md --debate-folder brief-plan --single openai/gpt-5 --judge google/gemini-3-pro';
+  'dialectic eval brief.md --debate-folder brief-plan --single openai/gpt-5 --judge google/gemini-2.5-pro';
 
 /** `dialectic eval`: is a debate's folder better than what one model gives alone? */
 export function evalCommand(): Command {
@@ -65,6 +66,7 @@ async function evaluate(given: string[], options: EvalOptions): Promise<void> {
   const models = [...new Set([...(single ? [single] : []), ...debate, ...judges])];
   requireModels(models, config);
   await readRunBudget(budgetOf(options), models, config);
+  if (options.rival.includes('best-of')) await requirePrices(models, config);
   const prepared: { name: string; text: string; run: RunOptions | null }[] = [];
   for (const path of given) {
     const run = debate.length > 0 ? await prepareRun(path, toRunOptions(options)) : null;

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { findPrice } from '../models/prices.ts';
 import { requireWithin, writeTextFile, writeTextFolder } from '../platform/folders.ts';
 import type { EvalDeps } from './ask-model.ts';
 import { beats } from './choose-draft.ts';
@@ -138,8 +140,7 @@ const MOST_DRAFTS = 50;
  * first judge; the money pays for both.
  */
 async function* chooseBest(workshop: Workshop): Writing<PreparedText> {
-  const money = workshop.debate.spent?.costUsd ?? null;
-  if (money === null) throw unknownMoney(workshop.debate.folder);
+  const money = requireMoney(workshop.debate);
   let best = yield* draft(workshop, 1);
   const drafts = [best.spent!];
   const choices: Spending[] = [];
@@ -178,11 +179,28 @@ async function* takeChoice(
 
 function priced({ request, judge }: Workshop, { costUsd }: Spending): number {
   if (costUsd !== null) return costUsd;
-  const message = `best-of counts money, and the price of ${request.model} or ${judge} is unknown.`;
-  throw new DialecticError('price_unknown', message);
+  throw unknownPrice(`${request.model} or ${judge}`);
 }
 
-function unknownMoney(folder: string): DialecticError {
+const unknownPrice = (model: string): DialecticError =>
+  new DialecticError(
+    'price_unknown',
+    `best-of counts money, and the price of ${model} is unknown.`,
+  );
+
+/** Refuses models whose cost `best-of` could not count, before any of them is paid. */
+export async function requirePrices(
+  models: readonly string[],
+  config: ModelsConfig,
+): Promise<void> {
+  for (const model of models) {
+    if ((await findPrice(model, config)) === null) throw unknownPrice(model);
+  }
+}
+
+/** What a debate cost; refused where nobody knows it. */
+export function requireMoney({ spent, folder }: PreparedText): number {
+  if (spent && spent.costUsd !== null) return spent.costUsd;
   const message = `best-of takes as many drafts as the debate's money buys, and nothing says what ${folder} cost: leave --rival best-of out.`;
-  return new DialecticError('usage_invalid', message);
+  throw new DialecticError('usage_invalid', message);
 }

@@ -33,7 +33,8 @@ beforeAll(async () => {
 const BRIEFS = ['brief.md', 'library.md'];
 const RIVALS = ['one-prompt', 'three-passes', 'best-of'] as const;
 const JUDGES = [...JUDGE, '--judge', 'compatible/first-is-best'];
-const ALL = [...WHOLE, ...RIVALS.flatMap((rival) => ['--rival', rival]), ...JUDGES];
+const named = (rival: string): string[] => ['--rival', rival];
+const ALL = [...WHOLE, ...RIVALS.flatMap(named), ...JUDGES];
 
 describe('three rivals on two briefs before two judges', () => {
   let ended: Awaited<ReturnType<Place['evaluate']>>;
@@ -286,7 +287,17 @@ describe('an evaluation that cannot begin', () => {
     [
       'a best draft for an unknown amount of money',
       'usage_invalid',
-      [...FOLDERS.slice(0, 2), ...WHOLE.slice(2), '--rival', 'best-of', ...JUDGE],
+      [...FOLDERS.slice(0, 2), ...WHOLE.slice(2), ...RIVALS.flatMap(named), ...JUDGE],
+    ],
+    [
+      'a best draft at an unknown price',
+      'price_unknown',
+      [...WHOLE.slice(0, 3), 'compatible/unpriced', '--rival', 'best-of', ...JUDGE],
+    ],
+    [
+      'dollars that no price of a judge can be held against',
+      'price_unknown',
+      [...WHOLE, '--judge', 'compatible/unpriced', '--budget', '5'],
     ],
   ])('for %s says so and asks nobody', async (_, code, parameters) => {
     const ended = await evaluate(answerWell, [...parameters, '--json']);
