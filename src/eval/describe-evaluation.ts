@@ -53,7 +53,7 @@ function describeComparison({
     ),
     '',
   ]);
-  return [`## debate against ${title}`, '', ...tables, ...preferenceTable(title, preferences), ''];
+  return [`## debate against ${title}`, '', ...preferenceTable(title, preferences), '', ...tables];
 }
 
 const describeSummary = ({ mean, deviation, least, most }: Summary): string[] => [

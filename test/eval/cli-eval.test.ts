@@ -146,9 +146,8 @@ describe('three rivals on two briefs before two judges', () => {
   test('leaves tables for each rival and role, and the judgements', async () => {
     const table = await readFile(join(folder, 'whole/table.md'), 'utf8');
     for (const title of ['one prompt', 'three passes', 'best of drafts']) {
-      expect(table).toContain(
-        `## debate against ${title}\n\n### the people who asked: 4 judgements`,
-      );
+      expect(table).toContain(`## debate against ${title}\n\n| would rather have | debate |`);
+      expect(table.split('### the people who asked: 4 judgements').length).toBe(1 + 3);
       expect(table).toContain(
         `2 of 2 for ${title} is not yet more than chance (p = 0.50); 6 of 6 would be |`,
       );
