@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Evaluation } from '../../src/eval/evaluation.ts';
 import type { Judgement } from '../../src/eval/judge-cases.ts';
-import type { Asked } from '../generation/scripted-server.ts';
+import type { Answer, Asked } from '../generation/scripted-server.ts';
 import { answerWell, errorOf, FOLDERS, JUDGE, settle, WHOLE } from './evaluations.ts';
-import { labelOf, roleOf } from './verdicts.ts';
+import { choice, labelOf, roleOf } from './verdicts.ts';
 
 type Place = Awaited<ReturnType<typeof settle>>;
 let place: Place;
@@ -70,6 +70,49 @@ test('a budget holds for four calls at a time as it does for one', async () => {
   const ended = await evaluate(answerWell, [...parallel, '-o', 'four', '--budget', '0.06']);
   expect(ended.code, ended.stderr).toBe(0);
   expect(ended.served.length).toBe(6);
+}, 60_000);
+
+test('a debate that Ctrl-C stopped goes on with the same command', async () => {
+  const all = [...WHOLE, ...JUDGE, '--yes', '-o', 'left', '--json'];
+  const first = await place.evaluateUntil((asked, stop) => {
+    if (asked.deliverable === 'work/frame') stop();
+    return answerWell(asked);
+  }, all);
+  expect([first.code, errorOf(first).code], first.stderr).toEqual([7, 'run_stopped']);
+  expect(first.served.map(({ deliverable }) => deliverable)).toEqual(['work/frame']);
+  const second = await evaluate(answerWell, all);
+  expect(second.code, second.stderr).toBe(0);
+  expect(countOf(second.served, 'work/frame')).toBe(0);
+  const [brief] = (JSON.parse(second.stdout) as Evaluation).briefs;
+  expect(brief!.debate.spent!.calls).toBe(2);
+}, 60_000);
+
+test('a judge whose key is refused is asked once, and the others judge on', async () => {
+  const all = [...GIVEN, '--judge', 'compatible/first-is-best', '-o', 'refused'];
+  const ended = await evaluate(
+    (asked) => (asked.model === 'judge' ? { status: 401 } : answerWell(asked)),
+    all,
+  );
+  expect(errorOf(ended).code, ended.stderr).toBe('provider_auth');
+  const { missing, judgements } = JSON.parse(ended.stdout) as Evaluation;
+  expect([missing.length, judgements.length]).toEqual([6, 6]);
+  expect(ended.served.filter(({ model }) => model === 'judge').length).toBe(1);
+}, 60_000);
+
+test('a draft that is also the best of drafts is judged once, for both rivals', async () => {
+  const rivals = ['--rival', 'one-prompt', '--rival', 'best-of'];
+  const earlier = (asked: Asked): Answer =>
+    asked.deliverable === 'eval/choice' ? { text: JSON.stringify(choice('X')) } : answerWell(asked);
+  const all = [...WHOLE, ...rivals, ...JUDGE, '-o', 'once', '--json'];
+  const ended = await evaluate(earlier, all);
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(countOf(ended.served, 'eval/judgement')).toBe(6);
+  const { comparisons, judgements, briefs } = JSON.parse(ended.stdout) as Evaluation;
+  expect(judgements[0]!.rivals).toEqual(['one-prompt', 'best-of']);
+  expect(comparisons.map(({ scores }) => scores.at(-1)!.judgements)).toEqual([3, 3]);
+  const [one, best] = briefs[0]!.rivals;
+  expect(best!.folder).toBe(one!.folder);
+  expect(best!.drafts).toBeGreaterThan(1);
 }, 60_000);
 
 test('a debate that its budget stopped goes on with the same command', async () => {
