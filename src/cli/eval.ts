@@ -87,7 +87,7 @@ async function evaluate(given: string[], options: EvalOptions): Promise<void> {
   for (const { run, ...brief } of prepared) {
     if (run) await holdDebate(run, { ...options, out: debateFolderOf(out, brief) }, budget);
   }
-  const limited = { ...evaluation, budget: budgetOf(budget.left()) };
+  const limited = { ...evaluation, budget: budget.capsOf() };
   report(await withModels(data, (dialectic) => judgeTexts(dialectic, limited)), options);
 }
 

@@ -13,7 +13,13 @@ import { tell } from './output.ts';
 import { carryOut, readConcurrency, requireCompleted } from './run.ts';
 import { withModels } from './store.ts';
 
-/** What is left of a budget that several debates and their judges share. */
+type Usage = Pick<RunResult['usage'], 'costUsd' | 'inputTokens' | 'outputTokens'>;
+const NOTHING: Usage = { costUsd: 0, inputTokens: 0, outputTokens: 0 };
+
+const microsOf = ({ costUsd }: Usage): number => Math.round((costUsd ?? 0) * 1e6);
+const tokensOf = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens;
+
+/** A budget that several debates and their judges share. */
 export class SharedBudget {
   readonly #given: RunBudget;
   #usdMicros = 0;
@@ -23,21 +29,21 @@ export class SharedBudget {
     this.#given = given;
   }
 
-  /** Counts what a session has cost since it was last looked at. */
-  use({ costUsd, inputTokens, outputTokens }: RunResult['usage'], sign: 1 | -1 = 1): void {
-    this.#usdMicros += sign * Math.round((costUsd ?? 0) * 1e6);
-    this.#tokens += sign * (inputTokens + outputTokens);
+  /** Counts what a session has used, without what it had used before. */
+  use(usage: Usage, before: Usage = NOTHING): void {
+    this.#usdMicros += microsOf(usage) - microsOf(before);
+    this.#tokens += tokensOf(usage) - tokensOf(before);
   }
 
-  /** What is left, as the options of a run say it. */
-  left(): { budget?: string; budgetTokens?: string } {
+  /** The caps of a session, which count what it has used before. */
+  capsOf(before: Usage = NOTHING): { usd?: string; tokens?: string } {
     const { usd, tokens } = this.#given;
     return {
       ...(usd !== undefined && {
-        budget: toUsd(reduce(usd, 'USD', this.#usdMicros)).toFixed(6),
+        usd: toUsd(reduce(usd, 'USD', this.#usdMicros) + microsOf(before)).toFixed(6),
       }),
       ...(tokens !== undefined && {
-        budgetTokens: String(reduce(tokens, 'token', this.#tokens)),
+        tokens: String(reduce(tokens, 'token', this.#tokens) + tokensOf(before)),
       }),
     };
   }
@@ -78,7 +84,13 @@ async function begin(
   budget: SharedBudget,
 ): Promise<RunResult> {
   await requireEmptyFolder(options.out);
-  const limited = { ...options, ...budget.left(), preflight: false };
+  const { usd, tokens } = budget.capsOf();
+  const limited = {
+    ...options,
+    ...(usd !== undefined && { budget: usd }),
+    ...(tokens !== undefined && { budgetTokens: tokens }),
+    preflight: false,
+  };
   const result = await carryOut(run, limited, findTerminal(options));
   budget.use(result.usage);
   return result;
@@ -95,17 +107,13 @@ async function goOnWith(options: HoldOptions, budget: SharedBudget): Promise<Run
     const before = await dialectic.result(own.id);
     if (before.status === 'completed') return dialectic.updateFolder(own.id);
     tell(`Session ${own.id}: goes on with the debate in ${out}`);
-    // The caps of a session count what it has spent before.
-    budget.use(before.usage, -1);
-    const { budget: usd, budgetTokens: tokens } = budget.left();
-    const caps = { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) };
-    await dialectic.resume(own.id, { budget: caps });
+    await dialectic.resume(own.id, { budget: budget.capsOf(before.usage) });
     const drive = {
       concurrency: readConcurrency(options.concurrency),
       terminal: findTerminal(options),
     };
     const result = await driveReviewed(dialectic, own.id, drive);
-    budget.use(result.usage);
+    budget.use(result.usage, before.usage);
     return result;
   });
 }
