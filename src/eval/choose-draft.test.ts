@@ -20,7 +20,7 @@ const usage = {
 async function choose(roles: (isFirst: boolean) => readonly ('X' | 'Y')[]) {
   const provider = {
     async generate({ messages }: ModelRequest) {
-      const material = String(messages[0]!.content);
+      const material = messages[0]!.content;
       const isFirst = material.indexOf('challenger') < material.indexOf('best so far');
       const [people, developer, reviewer] = roles(isFirst);
       const text = JSON.stringify({ people, developer, reviewer, reason: 'It is better.' });
