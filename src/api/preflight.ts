@@ -1,4 +1,4 @@
-import { type ModelCheck, preflightModels } from '../models/preflight.ts';
+import { type ModelCheck, type Offers, preflightModels } from '../models/preflight.ts';
 import { createModelProvider } from '../models/provider.ts';
 import { allowanceOf } from '../wallet/allowance.ts';
 import { chargeProvider } from '../wallet/charged-provider.ts';
@@ -13,13 +13,15 @@ export type PreflightOptions = {
   readonly budget?: RunBudget | undefined;
   /** How long lists and calls may take together, in milliseconds; 3,500 where absent. */
   readonly withinMs?: number | undefined;
+  /** The names that lists of providers had a moment ago; they are not asked again. */
+  readonly offers?: Offers | undefined;
 };
 
 /** Asks whether a run can use its models; what that costs is on the ledger when it returns. */
 export async function preflight(
   { database, tenantId, models: config }: Store,
   models: readonly string[],
-  { session, budget = {}, withinMs }: PreflightOptions = {},
+  { session, budget = {}, withinMs, offers = {} }: PreflightOptions = {},
 ): Promise<readonly ModelCheck[]> {
   const calls = new Map<string, string>();
   const provider = chargeProvider(createModelProvider(config), {
@@ -31,7 +33,7 @@ export async function preflight(
     most: allowanceOf(budget),
     onPosted: ({ model, callId }) => calls.set(model, callId),
   });
-  const overrides = withinMs === undefined ? {} : { allMs: withinMs };
+  const overrides = { offers, ...(withinMs !== undefined && { allMs: withinMs }) };
   const checks = await preflightModels(models, config, provider, overrides);
   return checks.map((check) => {
     const call = calls.get(check.model);

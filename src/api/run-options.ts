@@ -1,5 +1,7 @@
 import { defaultProcess, findRecipe } from '../catalogue/recipe-folders.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { MOST_PARTICIPANTS } from '../models/participants.ts';
+import { now } from '../platform/clock.ts';
 import { readTextFolder } from '../platform/folders.ts';
 import { configureProcess, RUN_DEFAULTS } from '../recipe/configure-process.ts';
 import { requireStage } from '../recipe/find-stage.ts';
@@ -10,13 +12,14 @@ import { requireParticipant } from '../session/find-participant.ts';
 import type { NewResource, NewRun } from '../session/start.ts';
 import type { GivenSource } from '../sources/source-copies.ts';
 import { toLine } from '../text/clean-text.ts';
+import { isDay, localDay } from '../text/day.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 
 /** What a run is told; all of it is plain data. */
 export type RunOptions = {
   /** The request, as text; may be left out where `project` names one that has a brief. */
   readonly brief?: string | undefined;
-  /** The participants as `provider/model`; the same model may stand here more than once. */
+  /** The participants as `provider/model`, at most 50; one model may stand here more than once. */
   readonly models: readonly string[];
   /** A shipped process or a recipe folder; the domain's process, else `software-plan`. */
   readonly process?: string | undefined;
@@ -54,6 +57,8 @@ export type RunOptions = {
   readonly budget?: RunBudget | undefined;
   /** The calls that `preflight` made for this run, by their ids; the session takes their cost over. */
   readonly preflight?: readonly string[] | undefined;
+  /** The day that every prompt calls today, as YYYY-MM-DD; the day of the start where absent. */
+  readonly date?: string | undefined;
   /** The folder that the run is written to, remembered with it and refused before it starts. */
   readonly out?: string | undefined;
 };
@@ -64,6 +69,7 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
   if (brief === '' && project === undefined) {
     throw new DialecticError('usage_invalid', 'A run needs a brief, or a project that has one.');
   }
+  if (models.length > MOST_PARTICIPANTS) throw tooMany(models.length);
   const { folder } = await findRecipe(options.process ?? (await defaultProcess(options.domain)));
   const recipe = loadProcess(await readTextFolder(folder));
   const gates = findReviewed(recipe, options.approve ?? 'none');
@@ -94,7 +100,19 @@ export async function prepareRun(options: RunOptions): Promise<NewRun> {
     writer: options.writer === undefined ? null : findWriter(models, options.writer),
     overlay: options.overlay ?? null,
     projectOverlay: options.projectOverlay ?? null,
+    date: options.date === undefined ? localDay(now()) : requireDate(options.date),
   };
+}
+
+const tooMany = (count: number): DialecticError =>
+  new DialecticError(
+    'usage_invalid',
+    `A run has at most ${MOST_PARTICIPANTS} participants, and ${count} are named. Leave some out.`,
+  );
+
+function requireDate(date: string): string {
+  if (isDay(date)) return date;
+  throw new DialecticError('usage_invalid', `${date} is no day; give it as 2026-11-19.`);
 }
 
 /** The stages that are named for a review; one behind which nothing comes is refused. */

@@ -17,9 +17,9 @@ export function searchWeb(settings: SourcesSettings, access: SearchAccess): Sear
   if (search === 'folder') return undefined;
   return {
     service: search,
-    search: async (queries, signal) => {
+    search: async (queries, signal, onAnswered) => {
       const provider = openSearch(settings, '.', access);
-      const options = { most: MOST_HITS, signal, allowPrivate };
+      const options = { most: MOST_HITS, signal, allowPrivate, onAnswered };
       const { sources } = await gatherBySearch(provider, queries, options);
       return sources.map(giveSource);
     },

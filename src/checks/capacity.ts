@@ -1,6 +1,8 @@
+import type { Calendar } from './calendar.ts';
 import { matchOwner, ownerKey } from './owners.ts';
+import { countAbsent } from './read-days.ts';
 import { toHours } from './read-values.ts';
-import type { Demand, Person } from './types.ts';
+import type { DayRange, Demand, Person } from './types.ts';
 
 /** Hours that may be asked of a person in each period of `weeks` weeks. */
 export type HourLimit = {
@@ -18,6 +20,7 @@ export type Capacity = {
   readonly limits: readonly HourLimit[];
   readonly fromWeek: number;
   readonly toWeek: number;
+  readonly daysOff: readonly DayRange[];
 };
 
 /** Hours that somebody without a stated limit works in a week. */
@@ -45,6 +48,7 @@ export function readCapacities(
       limits: [...(old?.limits ?? []), ...(change.limits ?? [])],
       fromWeek: Math.max(old?.fromWeek ?? 1, change.fromWeek ?? 1),
       toWeek: Math.min(old?.toWeek ?? Infinity, change.toWeek ?? Infinity),
+      daysOff: [...(old?.daysOff ?? []), ...(change.daysOff ?? [])],
     });
   };
   for (const demand of demands.filter(limitsEffort)) {
@@ -53,11 +57,11 @@ export function readCapacities(
     add(ownerKey(demand.who), demand.who, { limits: [{ ...limit, demand: demand.id }] });
   }
   const stated = [...found.keys()];
-  for (const { name, hoursPerWeek, fromWeek, toWeek } of people) {
+  for (const { name, hoursPerWeek, fromWeek, toWeek, daysOff = [] } of people) {
     const key = matchOwner(name, stated);
     if (key === '') continue;
     const limits = hoursPerWeek === null ? [] : [{ hours: hoursPerWeek, weeks: 1, demand: null }];
-    add(key, name, { limits, fromWeek: fromWeek ?? 1, toWeek: toWeek ?? Infinity });
+    add(key, name, { limits, fromWeek: fromWeek ?? 1, toWeek: toWeek ?? Infinity, daysOff });
   }
   return found;
 }
@@ -72,3 +76,27 @@ export function weeklyRate(capacity: Capacity | undefined): number {
     .map(({ weeks, hours }) => hours / weeks);
   return Math.min(FULL_WEEK, ...rates);
 }
+
+/**
+ * What is left in a week of hours by the week, without holidays and days off: so much as the days
+ * that are left have of them. Somebody with a few hours finds them on the days that are left, an
+ * hour a day.
+ */
+export function hoursLeft(
+  hours: number,
+  capacity: Capacity | undefined,
+  week: number,
+  calendar: Calendar | null,
+): number {
+  if (calendar === null) return hours;
+  const days = calendar.workingDays(week);
+  const present = days.length - countAbsent(days, capacity?.daysOff ?? []);
+  return Math.max((hours * present) / calendar.daysAWeek, Math.min(hours, present));
+}
+
+/** Hours at which a person works through an item in one week. */
+export const rateIn = (
+  capacity: Capacity | undefined,
+  week: number,
+  calendar: Calendar | null,
+): number => hoursLeft(weeklyRate(capacity), capacity, week, calendar);

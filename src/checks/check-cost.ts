@@ -18,8 +18,9 @@ type Part = { readonly name: string; readonly amount: number };
 /** A demand or a cost that says how much. */
 type Counted<T> = T & { readonly amount: number };
 
-const isCounted = <T extends { readonly amount: number | null }>(one: T): one is Counted<T> =>
-  one.amount !== null;
+export const isCounted = <T extends { readonly amount: number | null }>(
+  one: T,
+): one is Counted<T> => one.amount !== null;
 
 const MONTHS_OF_A_YEAR = 12;
 
@@ -110,7 +111,7 @@ function findNamed(
 }
 
 /** A cost that recurs, over the period of the budget; a year where nothing else is said. */
-function withinPeriod(cost: Counted<Cost>, budget: Demand): number {
+export function withinPeriod(cost: Counted<Cost>, budget: Pick<Demand, 'per'>): number {
   if (budget.per === 'month') {
     return cost.period === 'year' ? cost.amount / MONTHS_OF_A_YEAR : cost.amount;
   }

@@ -1,15 +1,8 @@
-import { type Capacity, type HourLimit, weeklyRate } from './capacity.ts';
-import type { Plan, PlanItem } from './plan.ts';
+import type { Calendar } from './calendar.ts';
+import { type Capacity, type HourLimit, hoursLeft } from './capacity.ts';
+import type { Plan } from './plan.ts';
 import { count, EPSILON, formatNumber, joinWords, type Problem } from './problem.ts';
-import type { Placed } from './schedule.ts';
-
-/** Hours that one item asks of one person in one week. */
-type Share = {
-  readonly id: string;
-  readonly week: number;
-  readonly low: number;
-  readonly high: number;
-};
+import type { Share } from './spread.ts';
 
 /** A period, by its first week, that asks more than the limit. */
 type Excess = {
@@ -20,33 +13,14 @@ type Excess = {
   readonly ids: readonly string[];
 };
 
-/** A longer spread would only repeat the last week's figure. */
-const MOST_WEEKS = 520;
 const MOST_NAMED = 4;
 
-/**
- * Hours asked of each person, week by week, at the high estimate, against the person's limits. An
- * item is asked from its stated week on, or from the end of its needs if that is later, and for as
- * many weeks as its owner needs if it is their only work. Items without a stated week are left
- * out; `field_missing` names them.
- */
-export function checkEffort(plan: Plan, alone: ReadonlyMap<string, Placed>): Problem[] {
-  const shares = new Map<string, Share[]>();
-  for (const item of plan.items) {
-    const week = Math.max(
-      item.earliestWeek ?? 1,
-      ...item.waitsFor.flatMap((key) => alone.get(key)?.endWeek ?? []),
-    );
-    for (const person of item.people) {
-      const own = shares.get(person) ?? [];
-      own.push(...spreadItem(item, week, plan.capacities.get(person)));
-      shares.set(person, own);
-    }
-  }
+/** Hours asked of each person at the high estimate, against the person's limits. */
+export function checkEffort(plan: Plan, shares: ReadonlyMap<string, readonly Share[]>): Problem[] {
   return [...plan.capacities.values()].flatMap((capacity) => {
     const asked = shares.get(capacity.key) ?? [];
     const worst = capacity.limits
-      .map((limit) => ({ limit, excesses: findExcesses(asked, limit, capacity) }))
+      .map((limit) => ({ limit, excesses: findExcesses(asked, limit, capacity, plan.calendar) }))
       .filter(({ excesses }) => excesses.length > 0)
       .toSorted((a, b) => a.limit.hours / a.limit.weeks - b.limit.hours / b.limit.weeks)
       .toSorted((a, b) => Number(a.limit.demand === null) - Number(b.limit.demand === null))[0];
@@ -54,21 +28,12 @@ export function checkEffort(plan: Plan, alone: ReadonlyMap<string, Placed>): Pro
   });
 }
 
-function spreadItem(item: PlanItem, first: number, capacity: Capacity | undefined): Share[] {
-  if (item.effort === null || item.earliestWeek === null) return [];
-  const total = item.effort.high / item.people.length;
-  const ratio = item.effort.high === 0 ? 0 : item.effort.low / item.effort.high;
-  const rate = weeklyRate(capacity);
-  const shares: Share[] = [];
-  for (let left = total; left > EPSILON; ) {
-    const high = shares.length + 1 < MOST_WEEKS ? Math.min(rate, left) : left;
-    shares.push({ id: item.id, week: first + shares.length, low: high * ratio, high });
-    left -= high;
-  }
-  return shares;
-}
-
-function findExcesses(asked: readonly Share[], limit: HourLimit, capacity: Capacity): Excess[] {
+function findExcesses(
+  asked: readonly Share[],
+  limit: HourLimit,
+  capacity: Capacity,
+  calendar: Calendar | null,
+): Excess[] {
   const periods = new Map<number, Share[]>();
   for (const share of asked) {
     const first = Number.isFinite(limit.weeks)
@@ -78,13 +43,16 @@ function findExcesses(asked: readonly Share[], limit: HourLimit, capacity: Capac
   }
   const isThere = ({ week }: Share): boolean =>
     week >= capacity.fromWeek && week <= capacity.toWeek;
+  // Holidays and days off weigh in a week; in a month or a year the rest of it makes up for them.
+  const hoursOf = (week: number): number =>
+    limit.weeks === 1 ? hoursLeft(limit.hours, capacity, week, calendar) : limit.hours;
   return [...periods]
     .map(([week, shares]) => ({
       week,
       last: Number.isFinite(limit.weeks) ? week + limit.weeks - 1 : week,
       low: shares.reduce((sum, share) => sum + share.low, 0),
       high: shares.reduce((sum, share) => sum + share.high, 0),
-      allowed: shares.some(isThere) ? limit.hours : 0,
+      allowed: shares.some(isThere) ? hoursOf(week) : 0,
       ids: shares.map(({ id }) => id),
     }))
     .filter(({ high, allowed }) => high > allowed + EPSILON)

@@ -1,20 +1,28 @@
-import { weeklyRate } from './capacity.ts';
+import type { Calendar } from './calendar.ts';
 import { type CostTotal, checkCost } from './check-cost.ts';
+import { checkCalendar, checkDates } from './check-dates.ts';
 import { checkEffort } from './check-effort.ts';
 import { checkFields } from './check-fields.ts';
 import { checkFigures } from './check-figures.ts';
 import { checkFindings } from './check-findings.ts';
+import { checkFree, freeShare, type PhaseTotal, sumPhases } from './check-free.ts';
 import { checkDemands, checkReferences, listComputed } from './check-references.ts';
+import { checkHoursOfPeople, checkTyped } from './check-typed.ts';
+import { checkTypedDates } from './check-typed-dates.ts';
 import { checkWeeks, type Deadline, findDeadlines } from './check-weeks.ts';
-import { compareTexts } from './ids.ts';
+import { checkPrices } from './economics.ts';
+import { checkNames } from './names.ts';
 import { type Plan, preparePlan } from './plan.ts';
 import { compareProblems, type Problem } from './problem.ts';
-import { type ScheduledItem, scheduleItems } from './schedule.ts';
-import type { CheckInput } from './types.ts';
+import { type Placed, type ScheduledItem, scheduleItems } from './schedule.ts';
+import { spreadWork } from './spread.ts';
+import { type PersonTotal, sumEffort } from './sum-effort.ts';
+import type { CheckInput, Gate, Milestone } from './types.ts';
+import { computeValues, type Values } from './values.ts';
 
 /** What a plan asks in all. */
 type PlanTotals = {
-  readonly effort: readonly PersonTotal[];
+  readonly effort: readonly Omit<PersonTotal, 'key'>[];
   /** One for each limit of money that the whole plan is measured by. */
   readonly costs: readonly CostTotal[];
   /** The week in which the last item ends; 0 without any. */
@@ -24,15 +32,15 @@ type PlanTotals = {
   readonly unchecked: readonly string[];
 };
 
-type PersonTotal = {
-  readonly name: string;
-  readonly low: number;
-  readonly high: number;
-  /** Null where neither the brief nor the plan says. */
-  readonly hoursPerWeek: number | null;
-};
-
 export type CheckResult = {
+  /** Null where the plan counts weeks without one. */
+  readonly calendar: Calendar | null;
+  readonly values: Values;
+  /** Hours by person and phase, and the share of them that stays free. */
+  readonly phases: readonly PhaseTotal[];
+  readonly free: number;
+  readonly milestones: readonly Milestone[];
+  readonly gates: readonly Gate[];
   /** The gravest first. */
   readonly problems: readonly Problem[];
   readonly schedule: readonly ScheduledItem[];
@@ -44,11 +52,14 @@ export function checkPlan(input: CheckInput): CheckResult {
   const plan = preparePlan(input);
   const placed = scheduleItems(plan, true);
   const alone = new Map(scheduleItems(plan, false).map((item) => [item.key, item]));
-  const deadlines = findDeadlines(plan.input.demands, input.startDate);
+  const deadlines = findDeadlines(plan.input.demands, plan.input.startDate);
   const computed = listComputed(plan, deadlines);
   const cost = checkCost(plan);
+  const values = computeValues(plan, placed);
+  const shares = spreadWork(plan, alone);
+  const phases = sumPhases(plan, shares, placed);
   const problems = [
-    ...checkEffort(plan, alone),
+    ...checkEffort(plan, shares),
     ...cost.problems,
     ...checkWeeks(plan, { alone, shared: placed }, deadlines),
     ...checkReferences(plan),
@@ -56,13 +67,23 @@ export function checkPlan(input: CheckInput): CheckResult {
     ...checkFindings(plan),
     ...checkFigures(input.documents),
     ...checkFields(plan),
+    ...checkCalendar(plan),
+    ...checkNames(plan, values),
+    ...checkPrices(plan),
+    ...(plan.calendar === null ? [] : checkByCalendar(plan, { placed, deadlines, values, phases })),
   ];
   const limits = plan.input.demands.filter(({ kind }) => kind === 'limit');
   return {
     problems: problems.toSorted(compareProblems),
+    calendar: plan.calendar,
+    values,
+    phases,
+    free: freeShare(plan),
+    milestones: input.milestones ?? [],
+    gates: input.gates ?? [],
     schedule: placed.map(({ key: _key, ...item }) => item),
     totals: {
-      effort: sumEffort(plan),
+      effort: sumEffort(plan).map(({ key: _key, ...total }) => total),
       costs: cost.totals,
       endWeek: Math.max(0, ...placed.map(({ endWeek }) => endWeek)),
       deadlines,
@@ -71,22 +92,22 @@ export function checkPlan(input: CheckInput): CheckResult {
   };
 }
 
-function sumEffort(plan: Plan): PersonTotal[] {
-  const sums = new Map<string, { name: string; low: number; high: number }>();
-  for (const { key, name } of plan.capacities.values()) sums.set(key, { name, low: 0, high: 0 });
-  for (const item of plan.items) {
-    for (const [at, key] of item.people.entries()) {
-      const sum = sums.get(key) ?? { name: item.owners[at] ?? key, low: 0, high: 0 };
-      sum.low += (item.effort?.low ?? 0) / item.people.length;
-      sum.high += (item.effort?.high ?? 0) / item.people.length;
-      sums.set(key, sum);
-    }
-  }
-  return [...sums]
-    .toSorted(([a], [b]) => compareTexts(a, b))
-    .map(([key, sum]) => {
-      const capacity = plan.capacities.get(key);
-      const hoursPerWeek = capacity?.limits.length ? weeklyRate(capacity) : null;
-      return { ...sum, hoursPerWeek };
-    });
-}
+/**
+ * What is held against dates, and against what documents type: only in plans that keep a calendar,
+ * so that those of earlier recipes stay as sound as they were.
+ */
+const checkByCalendar = (
+  plan: Plan,
+  found: {
+    readonly placed: readonly Placed[];
+    readonly deadlines: readonly Deadline[];
+    readonly values: Values;
+    readonly phases: readonly PhaseTotal[];
+  },
+): Problem[] => [
+  ...checkDates(plan, found.placed, found.deadlines),
+  ...checkTypedDates(plan),
+  ...checkFree(plan, found.phases),
+  ...checkTyped(plan, found.values, found.placed),
+  ...checkHoursOfPeople(plan),
+];

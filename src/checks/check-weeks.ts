@@ -96,7 +96,7 @@ function checkDeadline(plan: Plan, schedule: readonly Placed[], deadline: Deadli
  * to begin before it. What is planned for later on purpose is not; if no item names the deadline
  * code cannot tell, and all count.
  */
-function findCounted(plan: Plan, { demand, week }: Deadline): Set<string> {
+export function findCounted(plan: Plan, { demand, week }: Deadline): Set<string> {
   const named = plan.items.filter(({ demands }) =>
     demands.some((id) => idKey(id) === idKey(demand)),
   );

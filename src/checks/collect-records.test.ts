@@ -48,7 +48,7 @@ test('gathers the records of several documents and keeps figures with their docu
   };
   const plan = gatherPlan([one, two]);
   expect(plan.demands.map(({ id }) => id)).toEqual(['D1']);
-  expect(plan.documents).toEqual([
+  expect(plan.documents).toMatchObject([
     { title: 'One', figures: [{ name: 'Budget', value: '15000', unit: '' }] },
     { title: 'Two', figures: [], text: 'See D1.' },
   ]);

@@ -1,5 +1,6 @@
 import type { ContractNode, RecordKind } from '../recipe/types.ts';
 import { isRecord } from '../text/is-record.ts';
+import { onceFor } from '../text/memo.ts';
 
 export type RawRecord = Readonly<Record<string, unknown>>;
 
@@ -26,3 +27,9 @@ export function collectRecords(
   visit(contract, content);
   return found;
 }
+
+/** Whether a contract has a place for the frame of a plan's days. */
+export const keepsCalendar: (node: ContractNode) => boolean = onceFor((node) => {
+  const within = [...Object.values(node.properties ?? {}), ...(node.items ? [node.items] : [])];
+  return node['x-records'] === 'calendar' || within.some(keepsCalendar);
+});

@@ -1,15 +1,14 @@
 import type { CheckResult } from './check-plan.ts';
+import { describeCalendar } from './describe-calendar.ts';
 import { drawSchedule } from './draw-schedule.ts';
 import { formatNumber } from './problem.ts';
 
 /** What a check found, as the sections of a document: problems, totals, schedule. */
-export function describeChecks({
-  problems,
-  schedule,
-  totals,
-}: CheckResult): Record<string, unknown> {
+export function describeChecks(result: CheckResult): Record<string, unknown> {
+  const { problems, schedule, totals, calendar } = result;
   return {
     problems: problems.map(({ message }) => message),
+    ...describeCalendar(result),
     totals: [
       ...totals.costs.map(({ demand, amount, limit, currency }) => ({
         what: `Money (${demand})`,
@@ -33,6 +32,6 @@ export function describeChecks({
           ]
         : []),
     ],
-    schedule: schedule.length > 0 ? drawSchedule(schedule) : '',
+    schedule: schedule.length > 0 ? drawSchedule(schedule, calendar?.weekOne) : '',
   };
 }

@@ -1,10 +1,10 @@
+import { addDays } from '../text/day.ts';
 import { ownerKey } from './owners.ts';
 import { count } from './problem.ts';
 import type { ScheduledItem } from './schedule.ts';
 
 /** A Monday that begins its year, so that Mermaid's week of the year is the week of the plan. */
 const WEEK_ONE = '2001-01-01';
-const DAY_MS = 86_400_000;
 
 /**
  * The schedule as a Mermaid gantt, a section for each owner and a bar of whole weeks for each item.
@@ -32,7 +32,7 @@ export function drawSchedule(schedule: readonly ScheduledItem[], startDate?: str
     lines.push(`  section ${escape(name)}`);
     for (const item of items) {
       number += 1;
-      const from = addWeeks(startDate ?? WEEK_ONE, item.startWeek - 1);
+      const from = addDays(startDate ?? WEEK_ONE, 7 * (item.startWeek - 1));
       const days = (item.endWeek - item.startWeek + 1) * 7;
       const high = item.effort === null ? '' : `, ${count(item.effort.high, 'hour')}`;
       const label = escape(`${item.id} ${item.title}`.slice(0, 80) + high);
@@ -40,10 +40,6 @@ export function drawSchedule(schedule: readonly ScheduledItem[], startDate?: str
     }
   }
   return `${lines.join('\n')}\n`;
-}
-
-function addWeeks(day: string, weeks: number): string {
-  return new Date(Date.parse(day) + weeks * 7 * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Words that begin a statement of their own; a bar's name must not begin with one. */

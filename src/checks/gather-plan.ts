@@ -1,5 +1,6 @@
 import type { ContractNode, RecordKind } from '../recipe/types.ts';
-import { collectRecords } from './collect-records.ts';
+import { collectRecords, keepsCalendar } from './collect-records.ts';
+import { listPassages } from './passages.ts';
 import { RECORD_READERS } from './read-records.ts';
 import type { CheckInput } from './types.ts';
 
@@ -24,6 +25,7 @@ export function gatherPlan(documents: readonly PlanDocument[]): CheckInput {
       collectRecords(contract, content, kind).map((raw) => read(raw)),
     );
   };
+  const [calendar] = gather('calendar');
   return {
     demands: gather('demands'),
     people: gather('people'),
@@ -31,10 +33,17 @@ export function gatherPlan(documents: readonly PlanDocument[]): CheckInput {
     costs: gather('costs'),
     findings: gather('findings'),
     decisions: gather('decisions'),
+    calendar: calendar ?? null,
+    keepsCalendar: documents.some(({ contract }) => keepsCalendar(contract)),
+    milestones: gather('milestones').filter((one) => one !== null),
+    gates: gather('gates'),
+    prices: gather('prices'),
     documents: documents.map((document) => ({
       title: document.title,
       figures: gather('figures', [document]),
       ...(document.text === undefined ? {} : { text: document.text }),
+      people: gather('people', [document]),
+      prose: listPassages(document.contract, document.content),
     })),
   };
 }

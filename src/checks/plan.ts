@@ -1,3 +1,4 @@
+import { type Calendar, makeCalendar } from './calendar.ts';
 import { type Capacity, readCapacities } from './capacity.ts';
 import { compareIds, compareTexts, idKey } from './ids.ts';
 import { findCycles, findKnots } from './needs.ts';
@@ -20,6 +21,8 @@ export type Plan = {
   readonly items: readonly PlanItem[];
   readonly byKey: ReadonlyMap<string, PlanItem>;
   readonly capacities: ReadonlyMap<string, Capacity>;
+  /** Null where the plan counts weeks without one. */
+  readonly calendar: Calendar | null;
   readonly unknownNeeds: readonly { readonly item: PlanItem; readonly needs: readonly string[] }[];
   /** Cycles of needs, as item ids. */
   readonly cycles: readonly (readonly string[])[];
@@ -52,8 +55,11 @@ export function preparePlan(input: CheckInput): Plan {
     .map((item) => ({ item, needs: item.needs.filter((need) => find(need) === undefined) }))
     .filter(({ needs }) => needs.length > 0);
   const cycles = findCycles(graph).map((cycle) => cycle.flatMap((key) => byKey.get(key)?.id ?? []));
+  const calendar = makeCalendar(input.calendar, input.today, input.findCountry);
+  const startDate = input.startDate ?? calendar?.weekOne;
   return {
-    input: { ...input, demands, costs },
+    input: { ...input, demands, costs, ...(startDate !== undefined && { startDate }) },
+    calendar,
     items: resolved,
     byKey,
     capacities,

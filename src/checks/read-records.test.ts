@@ -98,6 +98,8 @@ test('costs, people, findings and decisions are read', () => {
     hoursPerWeek: 20,
     fromWeek: 2,
     toWeek: null,
+    daysOff: [],
+    pay: null,
   });
   expect(findings({ id: 'F1', weight: 'Critical' }).weight).toBe('heavy');
   expect(decisions({ finding: 'F1, F2', decision: 'Taken up' })).toMatchObject({

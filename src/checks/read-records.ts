@@ -2,6 +2,8 @@ import type { RecordKind } from '../recipe/types.ts';
 import type { RawRecord } from './collect-records.ts';
 import { readIds } from './ids.ts';
 import { splitOwners } from './owners.ts';
+import { readDayRanges } from './read-days.ts';
+import { readCalendar, readGate, readMilestone, readPrice } from './read-frame.ts';
 import { readDecision, readFigure, readFinding } from './read-ledger.ts';
 import {
   readAmount,
@@ -58,6 +60,8 @@ function readPerson(raw: RawRecord): Person {
     hoursPerWeek: hours === null ? null : toHours(hours).high,
     fromWeek: readWeek(raw['from_week']),
     toWeek: readWeek(raw['to_week']),
+    daysOff: readDayRanges(raw['days_off']),
+    pay: readAmount(raw['pay_per_hour'])?.high ?? null,
   };
 }
 
@@ -126,6 +130,10 @@ type Records = {
   readonly findings: ReturnType<typeof readFinding>;
   readonly decisions: ReturnType<typeof readDecision>;
   readonly figures: ReturnType<typeof readFigure>;
+  readonly calendar: ReturnType<typeof readCalendar>;
+  readonly milestones: ReturnType<typeof readMilestone>;
+  readonly gates: ReturnType<typeof readGate>;
+  readonly prices: ReturnType<typeof readPrice>;
 };
 
 /** How a raw record of each kind becomes a typed one; none of them throws. */
@@ -137,4 +145,8 @@ export const RECORD_READERS: { readonly [K in RecordKind]: (raw: RawRecord) => R
   findings: readFinding,
   decisions: readDecision,
   figures: readFigure,
+  calendar: readCalendar,
+  milestones: readMilestone,
+  gates: readGate,
+  prices: readPrice,
 };

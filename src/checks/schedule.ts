@@ -1,4 +1,4 @@
-import { weeklyRate } from './capacity.ts';
+import { rateIn, weeklyRate } from './capacity.ts';
 import { compareIds } from './ids.ts';
 import type { Plan, PlanItem } from './plan.ts';
 import { EPSILON } from './problem.ts';
@@ -23,11 +23,24 @@ export type ScheduledItem = {
 
 export type Placed = ScheduledItem & { readonly key: string };
 
-/** Weeks that the item takes if its owners do nothing else, at the high estimate. */
-function durationOf(plan: Plan, item: PlanItem): number {
-  const share = (item.effort?.high ?? 0) / Math.max(1, item.people.length);
-  const rates = item.people.map((person) => weeklyRate(plan.capacities.get(person)));
-  return Math.max(0, share / Math.min(...rates, weeklyRate(undefined)));
+/** Nobody works for so many weeks on one item; it ends there if its owners are never present. */
+const MOST_WEEKS = 520;
+
+/** When an item ends that begins at `start`, if its owners do nothing else, at the high estimate. */
+function endOf(plan: Plan, item: PlanItem, start: number): number {
+  const share = Math.max(0, (item.effort?.high ?? 0) / Math.max(1, item.people.length));
+  const owners = [undefined, ...item.people.map((person) => plan.capacities.get(person))];
+  if (plan.calendar === null) return start + share / Math.min(...owners.map(weeklyRate));
+  let at = start;
+  for (let left = share; left > EPSILON && at < start + MOST_WEEKS; ) {
+    const week = Math.floor(at + EPSILON) + 1;
+    const rate = Math.min(...owners.map((owner) => rateIn(owner, week, plan.calendar)));
+    const rest = week - at;
+    if (rate * rest >= left) return at + left / rate;
+    left -= rate * rest;
+    at = week;
+  }
+  return at;
 }
 
 /**
@@ -78,7 +91,7 @@ export function scheduleItems(plan: Plan, sharing: boolean): Placed[] {
     let last: { readonly at: number; readonly id: string | null } = { at: given, id: null };
     for (const wait of waits) if (wait.at > last.at) last = wait;
     const start = last.at;
-    const end = start + durationOf(plan, item);
+    const end = endOf(plan, item, start);
     ends.set(item.key, { at: end, id: item.id });
     for (const key of item.people) free.set(key, { at: end, id: item.id });
     const startWeek = Math.floor(start + EPSILON) + 1;

@@ -1,3 +1,6 @@
+import type { Day } from '../text/day.ts';
+import type { FindCountry } from './calendar.ts';
+
 /** The limits and demands of a brief, as the first step lists them. */
 export type Demand = {
   readonly id: string;
@@ -24,6 +27,57 @@ export type Person = {
   readonly hoursPerWeek: number | null;
   readonly fromWeek: number | null;
   readonly toWeek: number | null;
+  /** Days on which they do not work, from and to included. */
+  readonly daysOff?: readonly DayRange[];
+  /** What an hour of theirs is to be paid from sales; null where nothing is said. */
+  readonly pay?: number | null;
+};
+
+export type DayRange = { readonly from: Day; readonly to: Day };
+
+/** The frame in which a plan counts its days; every field may be missing. */
+export type CalendarRecord = {
+  /** As the plan writes it: `DE`, `DE-BY`, `Germany`. */
+  readonly country: string;
+  /** Language of the documents, for printed dates and figures: `en`, `de`. */
+  readonly language: string;
+  readonly start: Day | null;
+  /** The day on which it opens for those who asked for it. */
+  readonly opening: Day | null;
+  /** Ids of the work items that must have ended by then. */
+  readonly openingNeeds: readonly string[];
+  /** The day by which it was promised. */
+  readonly promised: Day | null;
+  /** Share of everybody's hours that no item may ask for, from 0 to 1. */
+  readonly free: number | null;
+  /** What stands in fields of days that cannot be read, by field. */
+  readonly unread: Readonly<Record<string, string>>;
+};
+
+export type Milestone = {
+  readonly title: string;
+  readonly fromWeek: number;
+  readonly toWeek: number;
+};
+
+/** A day on which it is decided whether to go on. */
+export type Gate = {
+  /** As the plan writes it. */
+  readonly when: string;
+  readonly day: Day | null;
+  readonly week: number | null;
+  /** Ids of the work items whose results it judges. */
+  readonly evidence: readonly string[];
+};
+
+/** Something that is sold. */
+export type Price = {
+  readonly item: string;
+  readonly price: number | null;
+  /** What one more costs: fees, goods, messages. */
+  readonly unitCost: number | null;
+  readonly currency: string;
+  readonly period: Cost['period'];
 };
 
 /** Hours of one piece of work; both are equal where the writer gives one figure. */
@@ -85,6 +139,17 @@ export type CheckedDocument = {
   readonly figures: readonly Figure[];
   /** What a reader reads; limits that it names by id count as served. */
   readonly text?: string;
+  readonly people?: readonly Person[];
+  /** What its writer typed, field by field. */
+  readonly prose?: readonly Passage[];
+};
+
+/** The text of one field. */
+export type Passage = {
+  readonly section: string;
+  readonly text: string;
+  /** Whether its record tells what would be if something turned out otherwise. */
+  readonly isConditional: boolean;
 };
 
 export type CheckInput = {
@@ -95,6 +160,17 @@ export type CheckInput = {
   readonly findings: readonly Finding[];
   readonly decisions: readonly Decision[];
   readonly documents: readonly CheckedDocument[];
-  /** YYYY-MM-DD, the Monday of week 1; without it limits that name a day are not computed. */
-  readonly startDate?: string;
+  /** The Monday of week 1; without it limits that name a day are not computed. */
+  readonly startDate?: Day;
+  /** The session's date. */
+  readonly today?: Day | null;
+  /** Null in plans that count weeks without a calendar: nothing is computed by date then. */
+  readonly calendar?: CalendarRecord | null;
+  /** Whether a document has a place for one. */
+  readonly keepsCalendar?: boolean;
+  readonly milestones?: readonly Milestone[];
+  readonly gates?: readonly Gate[];
+  readonly prices?: readonly Price[];
+  /** Holidays and weekends of a country; absent where none are known. */
+  readonly findCountry?: FindCountry;
 };

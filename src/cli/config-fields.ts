@@ -80,7 +80,7 @@ function setBy(source: string, node: Node, value: unknown, { keys, pattern }: Pl
   if (node.description !== undefined) {
     return [{ path, keys, pattern, value, unit: node.unit ?? '', preset: node.default }];
   }
-  // What is no mapping here is told by the parser of its section.
+  // The parser of the section refuses a value that is no mapping.
   if (!isRecord(value)) return [];
   const { properties = {}, additionalProperties: named } = node;
   return Object.entries(value).flatMap(([key, one]) => {

@@ -48,6 +48,6 @@ async function requireOwn({ id, folder, projectId }: SessionInfo): Promise<strin
   if (!existsSync(folder)) {
     throw new DialecticError('usage_invalid', `There is no ${folder} any more; ${name}`);
   }
-  await requireMarked(folder, projectId);
+  await requireMarked(folder, { session: id, project: projectId });
   return folder;
 }

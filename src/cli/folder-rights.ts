@@ -84,7 +84,7 @@ function isHarmless(field: SetField, { may }: FolderRight, own: unknown): boolea
   if (may === 'count if higher') return true;
   const { value } = field;
   const before = valueWithout(field, own);
-  // What is no number is refused by the parser of its section.
+  // The parser of the section refuses a value that is no number.
   if (typeof value !== 'number' || typeof before !== 'number') return false;
   return may === 'lower' ? value <= before : value >= before;
 }

@@ -17,8 +17,8 @@ export type Search = {
   readonly pay?: (service: string, searches: number) => Promise<Paid>;
 };
 
-/** What was paid; `giveBack` is called where the search brings nothing but an error. */
-type Paid = { readonly giveBack: () => Promise<void> };
+/** What was paid; `giveBack` is called with how many searches the service did not answer. */
+type Paid = { readonly giveBack: (unanswered: number) => Promise<void> };
 
 /**
  * Reads the files, folders and addresses that a person named as sources; with a search only what it
@@ -71,11 +71,14 @@ async function searchPlaces(
   for (const folder of isFolder ? places : ['']) {
     const provider = openSearch(settings, folder, access, options);
     const paid = isFolder ? undefined : await pay?.(provider.name, queries.length);
+    let unanswered = queries.length;
+    const onAnswered = (): void => {
+      unanswered -= 1;
+    };
     try {
-      found.push(await gatherBySearch(provider, queries, { ...options, most }));
-    } catch (thrown) {
-      await paid?.giveBack();
-      throw thrown;
+      found.push(await gatherBySearch(provider, queries, { ...options, most, onAnswered }));
+    } finally {
+      if (unanswered > 0) await paid?.giveBack(unanswered);
     }
   }
   return {

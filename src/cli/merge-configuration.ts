@@ -16,8 +16,8 @@ export type MergedConfiguration = {
   readonly folder: FolderPart;
 };
 
-/** What says to whom requests go, how, and with which key: these fields come from one place. */
-const CONNECTION = ['kind', 'apiKey', 'apiKeyEnv', 'baseUrl', 'headers', 'api', 'local'];
+/** What says to whom requests go, and with which key: these fields come from one place. */
+const CONNECTION = ['kind', 'apiKey', 'apiKeyEnv', 'baseUrl', 'headers'];
 const SEARCH = ['search', 'searchUrl', 'searchKeyEnv'];
 
 /**

@@ -23,6 +23,7 @@ export type NewRunOptions = {
   shortcuts: boolean;
   overlay?: string;
   projectOverlay?: string;
+  date?: string;
 };
 
 export const SOURCE_HELP = 'what documents may cite: a file, folder or address; repeat';
@@ -74,6 +75,7 @@ export async function prepareRun(
     ask,
     result,
     shortcuts,
+    date: options.date,
   };
 }
 

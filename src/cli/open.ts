@@ -50,7 +50,7 @@ async function findFile(
     throw new DialecticError('usage_invalid', message);
   }
   const path = join(folder, page);
-  if (existsSync(folder)) await requireMarked(folder, projectId);
+  if (existsSync(folder)) await requireMarked(folder, { session: id, project: projectId });
   if (existsSync(path)) return path;
   const { folderProblem } = await dialectic.updateFolder(id);
   if (existsSync(path)) return path;

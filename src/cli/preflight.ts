@@ -28,11 +28,11 @@ export async function askModels(
   budget: RunBudget,
 ): Promise<readonly ModelCheck[]> {
   const since = elapsedMs();
-  const { sure, unsure } = await preflightLists(models, config);
+  const { sure, unsure, offers } = await preflightLists(models, config);
   if (unsure.length === 0) return sure;
   const asked = await withStore((dialectic) => {
     const withinMs = Math.round(Math.max(LEAST_CALL_MS, ALL_MS - (elapsedMs() - since)));
-    return dialectic.preflight(unsure, { budget, withinMs });
+    return dialectic.preflight(unsure, { budget, withinMs, offers });
   });
   return [...sure, ...asked];
 }

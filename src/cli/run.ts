@@ -72,6 +72,7 @@ export function runCommand(): Command {
     .option('--domain <name>', "one of the process's domains")
     .option('--project <name>', 'the project that holds the session; a new name makes a new one')
     .option('--name <text>', "a new project's name (default: the file's)")
+    .option('--date <day>', 'the day that prompts call today, as 2026-11-19 (default: today)')
     .option('--overlay <file>', 'role, standards and style of this session, as YAML')
     .option('--project-overlay <file>', 'the same for a new project')
     .option(

@@ -2,7 +2,9 @@ import { Command, Option } from 'commander';
 import type { Dialectic } from '../api/dialectic.ts';
 import type { SourceFormat } from '../api/sources.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { searchCostMicros } from '../models/search-prices.ts';
 import type { Registered } from '../sources/source-index.ts';
+import { toUsd } from '../wallet/amounts.ts';
 import { checkProject, describeChecks, readDays } from './check-sources.ts';
 import { gatherPlaces } from './gather-places.ts';
 import { withExample } from './help-text.ts';
@@ -154,8 +156,10 @@ async function add(places: readonly string[], options: AddOptions): Promise<void
 
 const payWith = (dialectic: Dialectic) => async (service: string, searches: number) => {
   const paid = await dialectic.wallet.paySearches(service, searches);
-  const giveBack = async (): Promise<void> => {
-    if (paid) await dialectic.wallet.refund(paid.posting, paid.usd, { note: 'search failed' });
+  const giveBack = async (unanswered: number): Promise<void> => {
+    if (!paid) return;
+    const usd = toUsd(searchCostMicros(service, unanswered));
+    await dialectic.wallet.refund(paid.posting, usd, { note: 'search failed' });
   };
   return { giveBack };
 };

@@ -18,23 +18,28 @@ export const rememberWith =
     { signal, onParts }: Reading = {},
   ): Recollection['remember'] =>
   (texts) =>
-    shareWork(`${tenantId} ${embedder.model}`, texts, async (own) => {
-      // Another job may have stored some of them since the caller looked.
-      const known = await database.asTenant(tenantId, (tx) =>
-        findEmbedded(tx, embedder.model, [...own.keys()]),
-      );
-      const all = [...own].filter(([digest]) => !known.has(digest));
-      for (let from = 0; from < all.length; from += BATCH) {
-        signal?.throwIfAborted();
-        onParts?.(texts.size - all.length + from, texts.size);
-        const batch = all.slice(from, from + BATCH);
-        // A thread that embeds goes on to the end of its batch, and nobody waits for it.
-        const made = await untilAborted(embedder.embed(batch.map(([, text]) => text)), signal);
-        const vectors = new Map(
-          batch.flatMap(([digest], at) => (made[at] ? [[digest, made[at]] as const] : [])),
+    shareWork(
+      `${tenantId} ${embedder.model}`,
+      texts,
+      async (own) => {
+        // Another job may have stored some of them since the caller looked.
+        const known = await database.asTenant(tenantId, (tx) =>
+          findEmbedded(tx, embedder.model, [...own.keys()]),
         );
-        await database.asTenant(tenantId, (tx) =>
-          saveVectors(tx, projectId, embedder.model, vectors),
-        );
-      }
-    });
+        const all = [...own].filter(([digest]) => !known.has(digest));
+        for (let from = 0; from < all.length; from += BATCH) {
+          signal?.throwIfAborted();
+          onParts?.(texts.size - all.length + from, texts.size);
+          const batch = all.slice(from, from + BATCH);
+          // A thread that embeds goes on to the end of its batch, and nobody waits for it.
+          const made = await untilAborted(embedder.embed(batch.map(([, text]) => text)), signal);
+          const vectors = new Map(
+            batch.flatMap(([digest], at) => (made[at] ? [[digest, made[at]] as const] : [])),
+          );
+          await database.asTenant(tenantId, (tx) =>
+            saveVectors(tx, projectId, embedder.model, vectors),
+          );
+        }
+      },
+      signal,
+    );

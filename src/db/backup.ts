@@ -46,13 +46,24 @@ export async function writeBackup(directory: string, room: Room): Promise<string
     await rm(partial, { recursive: true, force: true });
     throw error;
   }
+  await removeOldBackups(directory);
+  return path;
+}
+
+/** One with something else in it stays, and is named once all the others are gone. */
+async function removeOldBackups(directory: string): Promise<void> {
   const backups = listBackups(directory);
   const kept = worthKeeping(backups);
+  const failures: unknown[] = [];
   for (const backup of backups) {
     const isDue = !kept.has(backup) && WHOLE.test(basename(backup.path));
-    if (isDue) await removeCopy(directory, backup.path);
+    if (!isDue) continue;
+    await removeCopy(directory, backup.path).catch((error: unknown) => failures.push(error));
   }
-  return path;
+  const [first] = failures;
+  if (first === undefined) return;
+  const message = `The backup was made, but an older one stays. ${messageOf(first)}`;
+  throw new DialecticError('data_directory_unusable', message, { cause: first });
 }
 
 /** A backup must not be what fills the disk: there must be room for the work, and for another. */

@@ -8,11 +8,23 @@ import { replaceText } from '../platform/safe-writes.ts';
 // A data directory may come from somebody else. What is checked here is what PostgreSQL, and copies of
 // its files, would take from it otherwise: files beyond the folder, pipes that never end, and settings.
 
-/** What initdb and a running database put at the top of a database's folder. */
-const TOP =
-  /^(?:base|global|pg_[a-z_]+|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
-/** Also of the files `pg_hba.conf` and `pg_ident.conf`, and of what it writes for a moment. */
-const ALSO = /^(?:pg_(?:hba|ident)\.conf|backup_manifest|current_logfiles|.*\.tmp|\.dialectic-.*)$/;
+/** The folders that initdb and a running database put at the top of a database's folder, and the files. */
+const TOP_FOLDERS = /^(?:base|global|pg_[a-z_]+)$/;
+const TOP_FILES =
+  /^(?:PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts)|pg_(?:hba|ident)\.conf|backup_manifest|current_logfiles)$/;
+/** And below these: folders of databases, and those of the write-ahead log, of locks and of sorting. */
+const FOLDERS = /^(?:\d+|pgsql_tmp|archive_status|summaries|members|offsets|mappings|snapshots)$/;
+const FILES = new RegExp(
+  `^(?:${[
+    String.raw`t?\d+(?:_\d+)?(?:_(?:fsm|vm|init))?(?:\.\d+)?`, // tables and indexes
+    String.raw`[\dA-F]{4,}(?:\.[\dA-F]+)?(?:\.(?:partial|backup|history|summary|done|ready))*`,
+    String.raw`PG_VERSION|pg_(?:control|filenode\.map|internal\.init)(?:\.\d+)?`,
+    String.raw`replorigin_checkpoint|xlogtemp\.\d+|pgstat\.stat|pgsql_tmp\d+\.\d+`,
+    String.raw`map-[\da-f-]+|[\dA-F]+-[\dA-F]+\.snap`,
+  ].join('|')})$`,
+);
+/** Files that PostgreSQL or this program was writing. */
+const UNFINISHED = /^(?:.*\.tmp|\.dialectic-.*)$/;
 /** They make PostgreSQL recover from elsewhere as it starts; no backup of this program has one. */
 const RECOVERY = ['recovery.signal', 'standby.signal', 'backup_label', 'tablespace_map'];
 
@@ -34,7 +46,7 @@ lc_numeric = C
 lc_time = C
 default_text_search_config = 'pg_catalog.english'
 `;
-const FILES: Readonly<Record<string, string>> = {
+const WRITTEN: Readonly<Record<string, string>> = {
   'postgresql.conf': SETTINGS,
   'postgresql.auto.conf': '# Emptied whenever the store is opened: see postgresql.conf.\n',
 };
@@ -64,7 +76,7 @@ function requireOwnOwner(directory: string, folder: string): void {
  * name libraries and commands, or read other files. A link in their place is replaced.
  */
 export async function writeSettings(folder: string): Promise<void> {
-  for (const [name, text] of Object.entries(FILES)) {
+  for (const [name, text] of Object.entries(WRITTEN)) {
     const path = join(folder, name);
     if (readText(path, MOST_SETTINGS) !== text) await replaceText(path, text, { mode: 0o600 });
   }
@@ -78,21 +90,35 @@ export function requirePlainFolder(directory: string, folder: string): void {
 }
 
 /**
- * Deletes a database, or a backup of one, that a dead process left. Only what it can have left goes: a
- * folder of another name in it is of somebody else, and nothing is deleted.
+ * Deletes a database, or a backup of one, that a dead process left. Only what it can have left goes:
+ * anything of another name in it, at any depth, is of somebody else, and nothing is deleted.
  */
 export async function removeCopy(directory: string, folder: string): Promise<void> {
   if (lookAt(folder) === null) return;
   requirePlainFolder(directory, folder);
   const names = readdirSync(folder);
-  const isBackup = names.every((name) => name === 'pgdata' || name === 'backup.json');
+  const isBackup = names.includes('pgdata') || names.includes('backup.json');
+  const beside = names.find((name) => isBackup && name !== 'pgdata' && name !== 'backup.json');
+  if (beside) throw foreign(directory, join(folder, beside), 'is not of a backup');
   const database = isBackup ? join(folder, 'pgdata') : folder;
   requirePlainFolder(directory, database);
-  const other = (lookAt(database) ? readdirSync(database) : []).find(
-    (name) => !TOP.test(name) && !ALSO.test(name),
-  );
-  if (other) throw foreign(directory, join(database, other), 'is not of a database');
+  const other = lookAt(database) ? findOther(database, TOP_FOLDERS, TOP_FILES) : undefined;
+  if (other) throw foreign(directory, other, 'is not of a database');
   await rm(folder, { recursive: true, force: true });
+}
+
+/** The first path below a folder that no database has; a link counts as a file, and only it would go. */
+function findOther(folder: string, folders: RegExp, files: RegExp): string | undefined {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const isFolder = entry.isDirectory();
+    const isOurs = isFolder
+      ? folders.test(entry.name)
+      : files.test(entry.name) || UNFINISHED.test(entry.name);
+    const other = isOurs && isFolder ? findOther(path, FOLDERS, FILES) : undefined;
+    if (!isOurs || other) return other ?? path;
+  }
+  return undefined;
 }
 
 /** The text of a small file of a data directory; undefined where there is none that can be read. */

@@ -10,7 +10,7 @@ import { openDatabase, type StoreLocation } from './open.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { describeUrl } from './server-errors.ts';
 import { findOpenRights, listStoreRoles } from './server-rights.ts';
-import { listTables, readTable } from './tables.ts';
+import { listAllTables, listTables, readTable } from './tables.ts';
 
 /** What one check found. */
 export type Finding = {
@@ -144,7 +144,7 @@ async function examineRights(database: Database): Promise<Finding[]> {
 
 /** A database without our schema is new, unless somebody else's tables are in it. */
 async function examineFresh(database: Database): Promise<Finding> {
-  const tables = await listTables(database);
+  const tables = await listAllTables(database);
   if (tables.length === 0) return good('schema', 'there is none yet', FIRST_COMMAND);
   const message = `there is none, but ${tables.length} tables of something else`;
   return bad('schema', message, 'Name an empty database in DATABASE_URL.');

@@ -9,7 +9,7 @@ import {
   type SchemaFiles,
   type SqlFile,
 } from './schema-files.ts';
-import { IDENTITY_TABLE, NAMED_SINCE, withRoleNames } from './store-roles.ts';
+import { IDENTITY_TABLE, NAMED_SINCE, requireStoreId, withRoleNames } from './store-roles.ts';
 import type { AnyTransaction } from './transaction.ts';
 
 /** Advisory locks are of one database: two processes never migrate the same one at once. */
@@ -111,36 +111,15 @@ async function identify(tx: AnyTransaction): Promise<string> {
   await tx.query(`create table if not exists ${IDENTITY_TABLE}`);
   await tx.query('insert into store_identity default values on conflict do nothing');
   const { id } = await tx.queryOne<{ id: string }>('select id from store_identity');
-  return id;
+  return requireStoreId(id);
 }
-
-type Recorded = { version: number | null; digest: string; edition: number; planted: string | null };
-
-/**
- * What is recorded, and a table of the record that another login made: where all logins may create
- * tables, somebody could have put a whole store there that is theirs to read.
- */
-const RECORDED = `select m.version, m.digest, m.edition, p.planted
-  from (select min(c.relname) as planted from pg_class c join pg_roles o on o.oid = c.relowner
-    where c.oid in (to_regclass('schema_migrations'), to_regclass('store_identity'))
-      and o.rolname <> current_user and not o.rolsuper) p
-  left join schema_migrations m on true`;
 
 async function readApplied(tx: AnyTransaction): Promise<Applied> {
-  const rows = await tx.query<Recorded>(RECORDED);
-  const planted = rows[0]?.planted ?? null;
-  if (planted !== null) throw plantedBy(planted);
-  return new Map(rows.flatMap(({ version, ...row }) => (version === null ? [] : [[version, row]])));
-}
-
-const plantedBy = (table: string): DialecticError =>
-  new DialecticError(
-    'database_refused',
-    `The table ${table} of this database was made by another login than that of DATABASE_URL, which ` +
-      'could read what is stored here. Use the login that made the store; for a new one, use a ' +
-      'database in which nobody else may create tables.',
-    { details: { table } },
+  const rows = await tx.query<{ version: number; digest: string; edition: number }>(
+    'select version, digest, edition from schema_migrations',
   );
+  return new Map(rows.map(({ version, ...row }) => [version, row]));
+}
 
 /** The same for a store of a build that had no editions. */
 async function readWithoutEditions(tx: AnyTransaction): Promise<Applied> {

@@ -5,6 +5,7 @@ import { hasDatabase } from './data-directory.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { EmbeddedDriver, type EmbeddedOptions } from './embedded-driver.ts';
 import { giveEpoch } from './events.ts';
+import { refuseForeignObjects } from './foreign-objects.ts';
 import { findImage } from './make-image.ts';
 import { migrate } from './migrate.ts';
 import { compilePglite } from './pglite-module.ts';
@@ -50,10 +51,16 @@ export async function openDatabase(
           ...(isNew && options.migrate !== false && { image: await findImage() }),
         });
   const database = new Database(driver, options);
-  if (options.migrate === false) return database;
   try {
+    // Before any other statement, which could already mean what somebody has planted.
+    await refuseForeignObjects(driver);
+    if (options.migrate === false) return database;
     const applied = await migrate(database);
-    if (applied.length > 0) await tellOpenRights(database, options.log);
+    if (applied.length > 0) {
+      // The first migration may have closed the schema only now.
+      await refuseForeignObjects(driver);
+      await tellOpenRights(database, options.log);
+    }
     if (isNew) await giveEpoch(database);
   } catch (error) {
     await database.close();

@@ -57,3 +57,21 @@ test.each([
   const error = explainConnecting(failure('28P01', 'no GE@HEIM-42, nor ge%40heim-42'), hide);
   expect(error.message).toBe('The database server refused: no [key], nor [key]');
 });
+
+test.each([
+  'postgres://postgres:postgres@host/plans',
+  'postgres://me:debates@host/debates',
+  'postgres://debates@host/plans?password=DeBates',
+  'postgres://host/plans?user=debates&password=debates',
+  'postgres://me:d%65bates@/debates?host=/run/postgresql',
+])('a password that is the name of the login or of the database is no secret: %s', (url) => {
+  const said = 'user "postgres" or "debates"; database "debates-plans" does not exist';
+  const hide = hideFragments(passwordsIn(url));
+  const { message } = explainConnecting(failure('3D000', said), hide);
+  expect(message).toBe(`The database server refused: ${said}`);
+});
+
+test('a password that only begins with the name of the login is hidden', () => {
+  const hide = hideFragments(passwordsIn('postgres://debates:debates-42-x@host/plans'));
+  expect(hide('no debates-42-x')).toBe('no [key]');
+});

@@ -66,13 +66,32 @@ export function checkUrl(text: string): string {
 const parseUrl = (text: string): URL | null =>
   URL.parse(text) ?? URL.parse(text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?])/, '$1localhost'));
 
-/** The passwords in an address, as they are written and as they are meant. */
+/**
+ * The login and the database that an address names, read as node-postgres does; '' where it names
+ * none. No file is opened: node-postgres reads the certificates of an address at once.
+ */
+export function readAccount(text: string): { user: string; database: string } {
+  const { username, pathname, searchParams } = parseUrl(checkUrl(text))!;
+  return {
+    user: searchParams.get('user') || decoded(username),
+    database: decoded(pathname.slice(1)),
+  };
+}
+
+/**
+ * The passwords in an address, as they are written and as they are meant. One that equals the name of
+ * the login or of the database is no secret: hiding it would blot these names out of every message.
+ */
 export function passwordsIn(text: string): string[] {
   const url = parseUrl(text);
   if (!url) return [];
   const given = [...url.searchParams].filter(([name]) => /pass/i.test(name));
   const written = [url.password, ...given.map(([, value]) => value)];
-  return written.flatMap((one) => [one, decoded(one)]).filter((one) => one !== '');
+  const names = Object.values(readAccount(text)).map((name) => name.toLowerCase());
+  return written
+    .filter((one) => !names.includes(decoded(one).toLowerCase()))
+    .flatMap((one) => [one, decoded(one)])
+    .filter((one) => one !== '');
 }
 
 /** A password with a sign of per cent that begins no escape is as it is written. */

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Database } from './database.ts';
+import { describeObject, findForeignObjects } from './foreign-objects.ts';
 import { readStoreId, rolesOf } from './store-roles.ts';
 
 /** What stands open on a server beside the store, and who can close it how. */
@@ -61,7 +62,21 @@ export async function findOpenRights(database: Database): Promise<OpenRight[]> {
       isHole: true,
     });
   }
-  return found;
+  return [...found, ...(await describeOthers(database))];
+}
+
+/** What no statement of the store could mean; a store is not opened where one could. */
+async function describeOthers({ driver }: Database): Promise<OpenRight[]> {
+  const [first, ...more] = await findForeignObjects(driver);
+  if (!first) return [];
+  const rest = more.length > 0 ? ` and ${more.length} more of other logins` : '';
+  return [
+    {
+      message: `The database also holds the ${describeObject(first)} of ${first.owner}${rest}.`,
+      next: 'If they are of no application that shares the database, drop them.',
+      isHole: false,
+    },
+  ];
 }
 
 /** Who is connected can call and read nothing, but may hold locks and fill the disk with its own. */

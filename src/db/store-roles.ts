@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { codeOf } from '../errors/errors.ts';
+import { codeOf, DialecticError } from '../errors/errors.ts';
 
 /**
  * The roles that transactions take. Roles belong to the whole server, so their names carry the id of
@@ -33,6 +33,16 @@ export const IDENTITY_TABLE = `store_identity (
     check (id ~ '^[0-9a-f]{12}$')
 )`;
 
+/** An id as it may stand in the text of a statement: what made the table decides what is in it. */
+export function requireStoreId(id: string): string {
+  if (/^[0-9a-f]{12}$/.test(id)) return id;
+  throw new DialecticError(
+    'database_refused',
+    'The table store_identity of this database holds no id of a store (12 hexadecimal digits).',
+    { action: 'Name an empty database in DATABASE_URL, or restore the table from a dump.' },
+  );
+}
+
 const UNDEFINED_TABLE = '42P01';
 
 /** The store's id; undefined where migration 41 was not applied. Not inside of a transaction. */
@@ -41,7 +51,7 @@ export async function readStoreId(client: ClientBase): Promise<string | undefine
     const { rows } = await client.query<{ id: string }>(
       `select i.id from store_identity i join schema_migrations m on m.version = ${NAMED_SINCE}`,
     );
-    return rows[0]?.id;
+    return rows[0] && requireStoreId(rows[0].id);
   } catch (error) {
     if (codeOf(error) === UNDEFINED_TABLE) return undefined;
     throw error;

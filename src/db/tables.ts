@@ -1,14 +1,22 @@
 import pg from 'pg';
 import type { Database } from './database.ts';
 
-/** The tables of the program, by name. */
-export async function listTables(database: Database): Promise<string[]> {
-  const rows = await database.transaction({ as: 'owner' }, (tx) =>
-    tx.query<{ name: string }>(
-      `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+type Table = { name: string; is_own: boolean };
+
+/** All tables in `public`, by name, and whether the login or a superuser made them. */
+export const listAllTables = (database: Database): Promise<Table[]> =>
+  database.transaction({ as: 'owner' }, (tx) =>
+    tx.query<Table>(
+      `select t.tablename as name, o.rolname = current_user or o.rolsuper as is_own
+       from pg_tables t join pg_roles o on o.rolname = t.tableowner
+       where t.schemaname = 'public' order by 1`,
     ),
   );
-  return rows.map(({ name }) => name);
+
+/** The tables of the program, by name. Reading one of another login could call functions of his. */
+export async function listTables(database: Database): Promise<string[]> {
+  const own = (await listAllTables(database)).filter(({ is_own: isOwn }) => isOwn);
+  return own.map(({ name }) => name);
 }
 
 /** Reads every row once: a page that cannot be read shows here and not in the middle of a run. */

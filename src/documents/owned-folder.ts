@@ -60,21 +60,33 @@ export async function requireFolder(out: string | undefined, owner: string | nul
   if (made !== undefined) await removeEmpty(resolve(out), made);
 }
 
+/** A session whose folder it is, and the project, whose mark the folder carries. */
+type FolderOwner = { readonly session: string; readonly project: string };
+
 /**
- * Refuses a folder that does not carry the owner's mark. A store may come from somebody else: that it
- * names a folder is no reason to write there, or to show what stands there.
+ * Refuses a folder that does not carry the project's mark. A store may come from somebody else: that
+ * it names a folder is no reason to write there, or to show what stands there.
  */
-export async function requireMarked(out: string, owner: string): Promise<void> {
-  await requireOwnFolder(out);
-  const isThere = (await lookAt(join(out, CLAIM))) !== null;
-  const claim = isThere ? await readClaim(out) : null;
-  if (claim?.owner === owner) return;
+export async function requireMarked(out: string, { session, project }: FolderOwner): Promise<void> {
+  const claim = await findClaim(out);
+  if (claim?.owner === project) return;
   const why = claim ? 'was written for another project' : `has no ${CLAIM} of this project`;
   throw new DialecticError(
     'folder_occupied',
-    `${out} ${why}; to write there all the same, name the folder with --out.`,
-    { action: 'Name the folder, or another one, with --out.' },
+    `${out} ${why}; write it anew into an empty folder with: dialectic export ${session} -o DIR`,
   );
+}
+
+/** Whether a folder is there and carries the project's mark; false where the mark cannot be read. */
+export const isMarked = (out: string, project: string): Promise<boolean> =>
+  findClaim(out).then(
+    (claim) => claim?.owner === project,
+    () => false,
+  );
+
+async function findClaim(out: string): Promise<Claim | null> {
+  await requireOwnFolder(out);
+  return (await lookAt(join(out, CLAIM))) === null ? null : readClaim(out);
 }
 
 /** Removes a folder and those above it up to the first that was made, as long as they are empty. */

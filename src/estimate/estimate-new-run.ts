@@ -98,6 +98,7 @@ function factsOf(run: NewRun): PromptFacts {
   return {
     userRequest: brief,
     iteration: 1,
+    date: run.date ?? null,
     project: { name, domain: domain ?? '' },
     resources: texts,
     overlay: mergeOverlays({

@@ -15,8 +15,12 @@ export async function gatherBySearch(
   queries: readonly string[],
   options: GatherOptions & SearchOptions = {},
 ): Promise<Gathered> {
-  const { most, signal } = options;
-  const limits = { ...(most !== undefined && { most }), ...(signal && { signal }) };
+  const { most, signal, onAnswered } = options;
+  const limits = {
+    ...(most !== undefined && { most }),
+    ...(signal && { signal }),
+    ...(onAnswered && { onAnswered }),
+  };
   const hits = new Map<string, SearchHit>();
   for (const query of queries) {
     for (const hit of await provider.search(query, limits)) {

@@ -114,6 +114,28 @@ describe('gathering files', () => {
     expect(refused[0]?.error.message).toBe(`${fifo} is a device, a pipe or a socket.`);
   });
 
+  test('counts characters, not bytes: Cyrillic text of 60 MB is taken', async () => {
+    const text = 'Хлеб и соль. '.repeat(450_000);
+    const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt'];
+    const folder = await folderOf(Object.fromEntries(names.map((name) => [name, text])));
+    const { sources, refused } = await gatherSources([folder]);
+    expect(refused).toEqual([]);
+    const bytes = sources.reduce((sum, { archived }) => sum + (archived?.bytes.length ?? 0), 0);
+    expect(bytes).toBeGreaterThan(55_000_000);
+  }, 60_000);
+
+  test('ends with an error where the texts have more characters than a project may have', async () => {
+    const text = 'Bread and salt. '.repeat(600_000);
+    const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt'];
+    const folder = await folderOf(Object.fromEntries(names.map((name) => [name, text])));
+    await expect(gatherSources([folder])).rejects.toMatchObject({
+      code: 'file_too_large',
+      message: expect.stringMatching(
+        /f\.txt the sources have 57,\d+,\d+ characters of text together; a project may have 50,000,000/,
+      ) as string,
+    });
+  }, 60_000);
+
   test('ends with an error where the sources are too large together', async () => {
     const folder = await folderOf({ 'a.txt': 'x'.repeat(60), 'b.txt': 'y'.repeat(60) });
     await expect(gatherSources([folder], { maxTotalBytes: 100 })).rejects.toMatchObject({

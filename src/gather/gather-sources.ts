@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import { createConcurrencyLimit } from '../models/concurrency-limit.ts';
 import { canonicalUrl } from '../sources/canonical-key.ts';
-import { SOURCE_LIMITS } from '../sources/source-limits.ts';
+import { lengthOf, SOURCE_LIMITS, tooMuch } from '../sources/source-limits.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { draftOf } from './extract-text.ts';
 import { type ExtractLimits, Extractor } from './extractor.ts';
@@ -21,11 +21,15 @@ import { MOST_BYTES, readBytes } from './read-bytes.ts';
 /** How sources are gathered. */
 export type GatherOptions = ExtractLimits &
   FetchOptions & {
-    /** The most bytes that are taken in all; 50 MB. */
+    /** The most bytes that are taken in all; 100 MB. */
     readonly maxTotalBytes?: number;
   };
 
-const MOST_TOTAL = SOURCE_LIMITS.together;
+/**
+ * Bytes of files and pages are held with their texts until the store has them. They have a limit of
+ * their own: a PDF has far more bytes than text, and a Chinese character has three.
+ */
+const MOST_TOTAL_BYTES = 100_000_000;
 /** So many pages are fetched at once. */
 const MOST_AT_ONCE = 10;
 
@@ -83,7 +87,8 @@ class Gathering implements Gathered {
   readonly #extractor: Extractor;
   readonly #options: GatherOptions;
   readonly #seen = new Set<string>();
-  #total = 0;
+  #bytes = 0;
+  #characters = 0;
 
   constructor(extractor: Extractor, options: GatherOptions) {
     this.#extractor = extractor;
@@ -133,9 +138,11 @@ class Gathering implements Gathered {
   }
 
   #add(source: GatheredSource): void {
-    const most = this.#options.maxTotalBytes ?? MOST_TOTAL;
-    this.#total += source.archived?.bytes.length ?? 0;
-    if (this.#total > most) {
+    const most = this.#options.maxTotalBytes ?? MOST_TOTAL_BYTES;
+    this.#characters += lengthOf(source.draft.excerpts);
+    if (this.#characters > SOURCE_LIMITS.together) throw tooMuch(source.place, this.#characters);
+    this.#bytes += source.archived?.bytes.length ?? 0;
+    if (this.#bytes > most) {
       const message =
         `With ${source.place} the sources have more than ${countNoun(most, 'byte')} together. ` +
         'Leave some out, or give them to a project of their own.';

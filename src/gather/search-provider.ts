@@ -13,6 +13,11 @@ export type SearchOptions = {
   /** How many hits at most; 10. */
   readonly most?: number;
   readonly signal?: AbortSignal;
+  /**
+   * Called by a service of the web for a search that it has answered with success, which it bills:
+   * also where the answer then cannot be read.
+   */
+  readonly onAnswered?: () => void;
 };
 
 /** Something that can be searched: a folder, or the web through a service. */

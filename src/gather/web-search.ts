@@ -86,15 +86,17 @@ export function webSearch(config: WebSearch, send: SendHttp = sendHttp): SearchP
   const hide = secretsHider({ apiKey });
   return {
     name: provider,
-    async search(query, { most = MOST_HITS, signal } = {}) {
+    async search(query, { most = MOST_HITS, signal, onAnswered } = {}) {
       const deadline = AbortSignal.timeout(MOST_MS);
       const { path, ...init } = service.ask(query.slice(0, LONGEST_QUERY), most, apiKey);
       const url = baseUrl.replace(/\/$/, '') + path;
       const until = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-      const answer = await ask(provider, hide, () =>
+      const answer = await ask(provider, hide, async () => {
         // A redirect would carry the key elsewhere.
-        send(url, { ...init, redirect: 'manual', signal: until }),
-      );
+        const response = await send(url, { ...init, redirect: 'manual', signal: until });
+        if (response.ok) onAnswered?.();
+        return response;
+      });
       const results = isRecord(answer) ? service.results(answer) : [];
       const hits = Array.isArray(results)
         ? results.flatMap((one) => hitOf(one, service, hide))

@@ -96,6 +96,16 @@ describe('a request', () => {
     },
   );
 
+  test('says the day of the session before the request, and nothing of a day that is not known', () => {
+    const begin = (date?: string | null): string =>
+      assemble({ facts: { ...factsOf('a brief'), ...(date !== undefined && { date }) } })
+        .messages[0]!.content;
+    const given = '<user_request>\na brief\n</user_request>';
+    expect(begin('2026-11-19')).toBe(`Today is Thursday, 19 November 2026.\n\n${given}`);
+    expect(begin(null)).toBe(given);
+    expect(begin()).toBe(given);
+  });
+
   test('what a template makes of the brief stays where it is', () => {
     const seedPrompt = 'Shortened: A sh…';
     expect(assemble({ seedPrompt }).messages[1]!.content).toBe(seedPrompt);

@@ -1,3 +1,4 @@
+import type { FindCountry } from '../checks/calendar.ts';
 import type { CallSubject, ModelMessage, ModelRequest } from '../models/types.ts';
 import { GIVEN_FEEDBACK } from '../planning/give-feedback.ts';
 import type { Loss, PlannedJob } from '../planning/types.ts';
@@ -22,6 +23,7 @@ import { titleOf } from '../session/missing-text.ts';
 import type { SessionView } from '../session/read.ts';
 import type { SourceSet } from '../sources/source-set.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { sayDay } from '../text/day.ts';
 import { Memo, onceFor, onceForPair } from '../text/memo.ts';
 import { asAttribute, type DataWriter, dataWriter } from '../text/prompt-data.ts';
 import { documentsOf, findHeader } from './guidance.ts';
@@ -56,6 +58,8 @@ export type Assembly = {
   readonly form?: 'bare' | 'spare';
   /** What the plan says on this document, where it is one of the documents and not in the task. */
   readonly guidance?: JobInput;
+  /** Holidays, where the step or what it reads keeps a calendar. */
+  readonly findCountry?: FindCountry;
   /** Absent in an estimate, which asks for nothing. */
   readonly subject?: CallSubject;
 };
@@ -174,8 +178,11 @@ function splitSeedPrompt({ session, stage, facts, seedPrompt }: Assembly, asData
   );
   const blocks = shown.map(({ text, open, close }) => `${open}\n${asData(text)}\n${close}`);
   const setting = isWhole ? fillMarks(marked, given, pointTo) : asData(seedPrompt);
-  return { stable: blocks.join('\n\n'), setting: setting.trim() };
+  return { stable: [...sayToday(facts), ...blocks].join('\n\n'), setting: setting.trim() };
 }
+
+/** The session's date, which no resumption or later pass changes: the prefix stays the same. */
+const sayToday = ({ date }: PromptFacts): string[] => (date ? [`Today is ${sayDay(date)}.`] : []);
 
 /** Seed prompts with marks; those of a stage differ by what is said of the project. */
 const MOST_MARKED = 20;

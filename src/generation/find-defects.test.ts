@@ -31,7 +31,8 @@ function assemble(draft: JsonRecord, as: 'extends' | 'rewrites'): Assembly {
   const result = { ...stage('result', [corrects]), contracts: { 'contracts/any.yaml': contract } };
   const inputs = [{ name: 'draft', title: 'Plan', contract, content: draft, text: '' }];
   const process = processOf('sample', [result]);
-  return { step: corrects, stage: result, inputs, session: { process } } as unknown as Assembly;
+  const made = { step: corrects, stage: result, inputs, session: { process }, facts: {} };
+  return made as unknown as Assembly;
 }
 
 test.each(['extends', 'rewrites'] as const)(

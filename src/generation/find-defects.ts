@@ -1,13 +1,14 @@
 import { checkPlan } from '../checks/check-plan.ts';
 import { findForeignCodes } from '../checks/foreign-codes.ts';
-import { gatherPlan } from '../checks/gather-plan.ts';
+import type { PlanDocument } from '../checks/gather-plan.ts';
+import type { Problem } from '../checks/problem.ts';
 import { rivalsByLabel } from '../planning/deal-labels.ts';
 import { readBallot } from '../planning/read-ballot.ts';
 import { rivalsInput } from '../recipe/ballot.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { StepInput } from '../recipe/types.ts';
 import type { Assembly } from './assemble-request.ts';
-import { planDocuments } from './job-input.ts';
+import { checkInput, planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
 
 /** A document may be longer than asked by this much before its writer is asked to cut it. */
@@ -43,9 +44,14 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
   const { title, words } = describeDocument(stage, step);
   const drafts = findDrafts(assembly);
   const others = inputs.filter(({ name }) => !drafts.has(name));
-  const documents = [...planDocuments(others), { title, contract, content, text }];
-  const { problems } = checkPlan(gatherPlan(documents));
-  const found = problems.filter(({ code }) => step.checks.includes(code));
+  const own = { title, contract, content, text };
+  const documents = [...planDocuments(others), own];
+  const { problems } = checkPlan(checkInput(assembly, documents));
+  const isOwn = ({ details }: Problem): boolean => (details['document'] ?? title) === title;
+  const found = [
+    ...problems.filter(isOwn),
+    ...findTyped(assembly, own).filter((one) => !problems.some((same) => isSame(one, same))),
+  ].filter(({ code }) => step.checks.includes(code));
   const written = countWords(text);
   const codes = step.checks.includes('too_many_codes') ? findForeignCodes(content) : [];
   const isLong = step.checks.includes('too_long') && words > 0 && written > words * LONGEST_RATIO;
@@ -60,6 +66,19 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
         ]
       : []),
   ];
+}
+
+const isSame = (a: Problem, b: Problem): boolean => a.code === b.code && a.message === b.message;
+
+/**
+ * What the answer types against the records of drafts by other steps, too: those may still change,
+ * but what they come to now is nearer to the truth than a figure that contradicts it.
+ */
+function findTyped(assembly: Assembly, own: PlanDocument): Problem[] {
+  const { step, inputs } = assembly;
+  const others = inputs.filter(({ name }) => name !== step.rewrites && name !== step.extends);
+  const { problems } = checkPlan(checkInput(assembly, [...planDocuments(others), own]));
+  return problems.filter(({ details }) => details['document'] === own.title);
 }
 
 /**

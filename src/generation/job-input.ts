@@ -1,6 +1,8 @@
-import type { PlanDocument } from '../checks/gather-plan.ts';
+import { gatherPlan, type PlanDocument } from '../checks/gather-plan.ts';
+import type { CheckInput } from '../checks/types.ts';
 import type { PromptInput } from '../recipe/render-prompt.ts';
 import type { Contract, InputType } from '../recipe/types.ts';
+import type { Assembly } from './assemble-request.ts';
 
 /** One input of a job: how the prompt calls it, and its text. */
 export type JobInput = PromptInput & {
@@ -18,6 +20,16 @@ export type JobInput = PromptInput & {
   /** For a ballot: the label under which it speaks of the reading lane's own plan. */
   readonly ownLabel?: string;
 };
+
+/** What checks are given beside the documents: the session's date, and holidays. */
+export const checkInput = (
+  { facts, findCountry }: Pick<Assembly, 'facts' | 'findCountry'>,
+  documents: readonly PlanDocument[],
+): CheckInput => ({
+  ...gatherPlan(documents),
+  today: facts.date ?? null,
+  ...(findCountry && { findCountry }),
+});
 
 /** Inputs that steps made, with the contract that says where their records are. */
 export const planDocuments = (inputs: readonly JobInput[]): PlanDocument[] =>

@@ -1,12 +1,12 @@
 import { checkPlan } from '../checks/check-plan.ts';
 import { collectLedger } from '../checks/collect-ledger.ts';
 import { describeChecks } from '../checks/describe-checks.ts';
-import { gatherPlan } from '../checks/gather-plan.ts';
+import { printDocument } from '../checks/print-document.ts';
 import { saveContribution, saveDocument } from '../documents/documents.ts';
 import { DialecticError } from '../errors/errors.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import { auditDocument } from '../generation/audit-document.ts';
-import { planDocuments } from '../generation/job-input.ts';
+import { checkInput, planDocuments } from '../generation/job-input.ts';
 import { renderBody } from '../generation/render-document.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { countAhead } from '../models/tokens.ts';
@@ -29,7 +29,8 @@ type Content = Readonly<Record<string, unknown>>;
 const COMPUTE: Readonly<Record<Exclude<Computation, 'search'>, (assembly: Assembly) => Content>> = {
   copy: copyOnly,
   collect,
-  checks: ({ inputs }) => describeChecks(checkPlan(gatherPlan(planDocuments(inputs)))),
+  checks: check,
+  print,
 };
 
 /** Saves a document that code makes from its inputs; no model is called and nothing is charged. */
@@ -72,6 +73,34 @@ export async function compute(
   await saved;
 }
 
+/** What a contract has no place for is left out: recipes of earlier releases show less. */
+function check(assembly: Assembly): Content {
+  const found = describeChecks(checkPlan(checkInput(assembly, planDocuments(assembly.inputs))));
+  return onlyKnown(assembly, found);
+}
+
+/** The step's first input with the values that the records of all its inputs come to. */
+function print(assembly: Assembly): Content {
+  const { planned, step, inputs } = assembly;
+  const [first] = step.inputs;
+  const printed = inputs.find(({ name }) => name === first?.name);
+  if (!printed?.contract) {
+    throw new DialecticError(
+      'internal_error',
+      `Step ${planned.stage}/${planned.step} has no document to print.`,
+    );
+  }
+  const plan = checkInput(assembly, planDocuments(inputs));
+  return onlyKnown(assembly, printDocument(printed.contract, requireRecord(printed.content), plan));
+}
+
+function onlyKnown({ stage, step }: Assembly, content: Content): Content {
+  const { properties } = requireContract(stage, step);
+  return Object.fromEntries(
+    Object.entries(content).filter(([key]) => Object.hasOwn(properties, key)),
+  );
+}
+
 function collect({ stage, step, inputs }: Assembly): Content {
   const documents = inputs.flatMap(({ title, contract, content, writer = '', ownLabel }) =>
     contract ? [{ title, author: writer, contract, content, ...(ownLabel && { ownLabel }) }] : [],
@@ -80,7 +109,8 @@ function collect({ stage, step, inputs }: Assembly): Content {
 }
 
 /** The one document among the inputs that the step would have merged, in the new contract's shape. */
-function copyOnly({ planned, stage, step, inputs }: Assembly): Content {
+function copyOnly(assembly: Assembly): Content {
+  const { planned, step, inputs } = assembly;
   const merged = new Set(step.inputs.filter(({ multiple }) => multiple).map(({ name }) => name));
   const found = inputs.filter(({ name, contract }) => contract && merged.has(name));
   const [only] = found;
@@ -90,7 +120,5 @@ function copyOnly({ planned, stage, step, inputs }: Assembly): Content {
       `Step ${planned.stage}/${planned.step} copies one document, but was given ${found.length}.`,
     );
   }
-  const { properties } = requireContract(stage, step);
-  const entries = Object.entries(requireRecord(only.content));
-  return Object.fromEntries(entries.filter(([key]) => Object.hasOwn(properties, key)));
+  return onlyKnown(assembly, requireRecord(only.content));
 }

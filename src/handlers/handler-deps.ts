@@ -11,9 +11,11 @@ import type { Likeness } from '../sources/source-index.ts';
 export type SearchWeb = {
   /** Whose prices hold. */
   readonly service: string;
+  /** Calls `onAnswered` for each search that the service has answered and bills. */
   readonly search: (
     queries: readonly string[],
     signal: AbortSignal,
+    onAnswered: () => void,
   ) => Promise<readonly GivenSource[]>;
 };
 

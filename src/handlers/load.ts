@@ -1,3 +1,4 @@
+import { keepsCalendar } from '../checks/collect-records.ts';
 import type { Database } from '../db/database.ts';
 import type { TenantQueries } from '../db/transaction.ts';
 import { readNextVersion } from '../documents/documents.ts';
@@ -9,10 +10,13 @@ import {
   nextTurn,
   type Standing,
 } from '../generation/chain.ts';
+import type { JobInput } from '../generation/job-input.ts';
 import type { Job } from '../jobs/types.ts';
 import type { CallSubject } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
+import { loadHolidays } from '../platform/holidays.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
+import type { Stage, Step } from '../recipe/types.ts';
 import {
   laneOf,
   readFactRows,
@@ -81,11 +85,20 @@ export async function load(database: Database, job: Job): Promise<Loaded> {
     turn: nextTurn(standing),
     subject: nameSubject(session, planned, [lane, origin], chunks),
     sourceModel: origin.model,
+    ...(await findHolidays(stage, step, inputs)),
     standing,
     chunks,
     version,
     abandoned,
   };
+}
+
+/** The table of holidays, where the document or what it reads keeps a calendar. */
+async function findHolidays(stage: Stage, step: Step, inputs: readonly JobInput[]) {
+  const isChecked = step.checks.length > 0 || step.compute !== null;
+  const contracts = [stage.contracts[step.output.contract], ...inputs.map((one) => one.contract)];
+  const isKept = contracts.some((contract) => contract && keepsCalendar(contract));
+  return isChecked && isKept ? { findCountry: await loadHolidays() } : {};
 }
 
 /** What a job was given when it was planned, and what those made that it has waited for. */

@@ -99,6 +99,7 @@ export const rememberByCalls =
           );
         }
       },
+      signal,
     );
 
 /**

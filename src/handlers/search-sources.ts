@@ -77,8 +77,8 @@ async function admitFinds(
   if (search === undefined || queries.length === 0) return;
   const { tenantId, sessionId } = job;
   const searches = { service: search.service, count: queries.length, sessionId };
-  const found = await chargeSearches({ database, tenantId }, searches, toRefusal, () =>
-    search.search(queries, signal),
+  const found = await chargeSearches({ database, tenantId }, searches, toRefusal, (onAnswered) =>
+    search.search(queries, signal, onAnswered),
   );
   const finds = found.map((one) => ({ ...splitGiven(one), origin: 'research' as const }));
   await database.asTenant(job.tenantId, async (tx) => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 
-/** Timers of more than 24 days would end at once. */
-const LONGEST_REST_MS = 86_400_000;
+/** Node ends a timer of 25 days (2^31 ms) or more at once. */
+const LONGEST_REST_MS = 20 * 24 * 3_600_000;
 
 /** The section `jobs` of a configuration file, with units and meanings for `dialectic config`. */
 export const jobsSection = z.strictObject({

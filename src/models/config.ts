@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 import { checkBaseUrl, checkHeaders, checkKey } from './check-credentials.ts';
+import { MOST_PARTICIPANTS } from './participants.ts';
 import type { RecordingConfig } from './recorded/recording.ts';
 
 /** A dollar a token is far above any price, and far below what a sum of amounts may reach. */
@@ -83,7 +84,7 @@ export const modelsFile = z.object({
   participants: z
     .array(z.string().min(1))
     .min(1)
-    .max(50)
+    .max(MOST_PARTICIPANTS)
     .optional()
     .meta(about('provider/model', 'who debates where a run names nobody')),
   embeddings: z
@@ -100,6 +101,8 @@ export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible';
 export type PriceOverride = z.infer<typeof price>;
 export type ProviderConfig = Omit<z.infer<typeof provider>, 'kind' | 'apiKeyEnv'> & {
   kind: ProviderKind;
+  /** Whether the configuration of a folder sets it, so that no key of the user is added. */
+  isFolders?: true;
 };
 export type ModelConfig = z.infer<typeof model>;
 
@@ -282,6 +285,7 @@ function mergeProvider(
     kind: own.kind ?? preset.kind,
     ...(apiKey ? { apiKey } : {}),
     ...(baseUrl ? { baseUrl } : {}),
+    ...(folder.providers.has(name) ? { isFolders: true } : {}),
   };
 }
 

@@ -37,7 +37,11 @@ function notConfigured(name: string, provider: ProviderConfig): DialecticError {
   const setting = needsAddress
     ? `set providers.${name}.baseUrl in the configuration`
     : `store one with: dialectic keys set ${name}`;
-  const remedy = variable === undefined ? setting : `set ${variable}, or ${setting}`;
+  const own = variable === undefined ? setting : `set ${variable}, or ${setting}`;
+  const remedy = provider.isFolders
+    ? `the configuration of this folder sets it, so that your own key is not used; name the key's variable ` +
+      `there with apiKeyEnv${variable === undefined ? '' : `: ${variable}`}`
+    : own;
   return new DialecticError(
     'provider_not_configured',
     `There is no ${needsAddress ? 'base URL' : 'key'} for "${name}": ${remedy}.`,

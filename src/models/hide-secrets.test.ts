@@ -60,6 +60,7 @@ test.each([
   ['with both exchanged', exchangeCase],
   ['its middle as a URL writes it', (key: string) => encodeURIComponent(key.slice(4, 14))],
   ['with characters between that show nothing', (key: string) => Array.from(key).join('\u200b')],
+  ['with variation selectors between', (key: string) => Array.from(key).join('\ufe0f')],
   ['the middle of its base64', (key: string) => base64(key).slice(8, 20)],
 ])('hides of a key %s', (_, part) => {
   expect(hide(`refused: ${part(apiKey)} is wrong`)).toBe('refused: [key] is wrong');

@@ -7,7 +7,7 @@ import { askProvider } from './ask-provider.ts';
 import type { ModelsConfig, ProviderConfig } from './config.ts';
 import { isOpenRouter, resolveEndpoint } from './endpoint.ts';
 import { secretsHider } from './hide-secrets.ts';
-import { askOffered, type Offered } from './list-models.ts';
+import { askOffered } from './list-models.ts';
 import { parseModelId } from './model-id.ts';
 import { costMicros, findPrice } from './prices.ts';
 import { requireModels, requireProvider } from './require-models.ts';
@@ -29,13 +29,18 @@ type Asking = {
   readonly send: SendHttp;
   readonly listMs: number;
   readonly allMs: number;
+  /** What `preflightLists` was offered a moment ago: these providers are not asked again. */
+  readonly offers: Offers;
 };
+
+/** The names that each provider's list has, by provider; none where it sent no list. */
+export type Offers = Readonly<Record<string, readonly string[]>>;
 
 /**
  * A person hears within five seconds of a command's start that a server is away: the program needs
  * about one of them to start. A provider that is up sends its list in well under a second.
  */
-const ASKING: Asking = { send: sendHttp, listMs: 2_500, allMs: 3_500 };
+const ASKING: Asking = { send: sendHttp, listMs: 2_500, allMs: 3_500, offers: {} };
 /** The least that OpenAI accepts as a limit. */
 const CALL_TOKENS = 16;
 
@@ -57,9 +62,7 @@ export async function preflightModels(
   const outcomes = await Promise.all(
     asked.map(async ({ model, list, isSure }) => {
       const callMs = Math.max(1, Math.round(endMs - elapsedMs()));
-      return isSure
-        ? sure(model)
-        : callShortly(model, list.offered ?? [], config, { provider, callMs });
+      return isSure ? sure(model) : callShortly(model, list.offered, config, { provider, callMs });
     }),
   );
   return refuseProblems(outcomes);
@@ -70,6 +73,8 @@ export type ListCheck = {
   readonly sure: readonly ModelCheck[];
   /** Those that only a call can decide. */
   readonly unsure: readonly string[];
+  /** Of the providers of the unsure ones. */
+  readonly offers: Offers;
 };
 
 /** The part of `preflightModels` that costs nothing; throws for the models that a list refuses. */
@@ -79,9 +84,13 @@ export async function preflightLists(
   overrides: Partial<Asking> = {},
 ): Promise<ListCheck> {
   const asked = await askLists(models, config, { ...ASKING, ...overrides });
+  const unsure = asked.filter(({ isSure }) => !isSure);
   return {
     sure: asked.filter(({ isSure }) => isSure).map(({ model }) => sure(model)),
-    unsure: asked.filter(({ isSure }) => !isSure).map(({ model }) => model),
+    unsure: unsure.map(({ model }) => model),
+    offers: Object.fromEntries(
+      unsure.map(({ model, list }) => [parseModelId(model).provider, list.offered]),
+    ),
   };
 }
 
@@ -97,15 +106,15 @@ async function askLists(
   const asked = [...new Set(models)].filter((model) => !isOwn(model));
   requireModels(asked, config);
   const providers = new Set(asked.map((model) => parseModelId(model).provider));
-  const lists = new Map([...providers].map((name) => [name, askList(name, config, asking)]));
+  const lists = new Map([...providers].map((name) => [name, findList(name, config, asking)]));
   const outcomes = await Promise.all(
     asked.map(async (model): Promise<Listed | DialecticError> => {
       const { provider, name } = parseModelId(model);
-      const list = (await lists.get(provider)) ?? { isWhole: false };
+      const list = (await lists.get(provider)) ?? { offered: [], isWhole: false };
       if (list.problem) return nameModel(model, list.problem);
-      const { offered = [], isWhole } = list;
+      const { offered, isWhole } = list;
       // Ollama lists `llama3:latest` for what is called as `llama3`.
-      const isListed = offered.some((one) => one.name === name || one.name === `${name}:latest`);
+      const isListed = offered.includes(name) || offered.includes(`${name}:latest`);
       return { model, list, isSure: isListed && isWhole };
     }),
   );
@@ -124,13 +133,20 @@ const isOwn = (model: string): boolean =>
 
 /** A provider's list; `isWhole` is false where it does not prove that the key is right. */
 type List = {
-  readonly offered?: readonly Offered[];
+  readonly offered: readonly string[];
   readonly isWhole: boolean;
   readonly problem?: DialecticError;
 };
 
 /** Faults after which a call would bring nothing but the same fault. */
 const FINAL: ReadonlySet<string> = new Set(['provider_unreachable', 'provider_timeout']);
+
+/** A list that was fetched before did not decide then: it does not now. */
+function findList(name: string, config: ModelsConfig, asking: Asking): List | Promise<List> {
+  const { offers } = asking;
+  const offered = Object.hasOwn(offers, name) ? offers[name] : undefined;
+  return offered === undefined ? askList(name, config, asking) : { offered, isWhole: false };
+}
 
 async function askList(name: string, config: ModelsConfig, asking: Asking): Promise<List> {
   const provider = requireProvider({ provider: name, name: '' }, config);
@@ -140,11 +156,11 @@ async function askList(name: string, config: ModelsConfig, asking: Asking): Prom
       askOffered(name, provider, timeoutMs, send),
       isOpenRouter(provider) && askProvider(name, provider, { path: '/key', timeoutMs, send }),
     ]);
-    return { offered, isWhole: provesKey(provider) };
+    return { offered: offered.map((one) => one.name), isWhole: provesKey(provider) };
   } catch (thrown) {
     const problem = toDialecticError(thrown);
     const isFinal = FINAL.has(problem.code) || problem.details['status'] === 401;
-    return isFinal ? { isWhole: false, problem } : { isWhole: false };
+    return { offered: [], isWhole: false, ...(isFinal && { problem }) };
   }
 }
 
@@ -161,7 +177,7 @@ const UNPAID: ReadonlySet<string> = new Set(['funds_short', 'funds_busy', 'price
 /** Buys a few tokens of a model; what a provider refuses costs nothing. */
 async function callShortly(
   model: string,
-  offered: readonly Offered[],
+  offered: readonly string[],
   config: ModelsConfig,
   { provider, callMs }: CallAsking,
 ): Promise<ModelCheck | DialecticError> {
@@ -205,7 +221,7 @@ const NAMES_MODEL = /\bmodel\b/i;
 function judge(
   model: string,
   problem: DialecticError,
-  offered: readonly Offered[],
+  offered: readonly string[],
   config: ModelsConfig,
 ): ModelCheck | DialecticError {
   const { code, message } = problem;
@@ -219,14 +235,13 @@ function judge(
   const { provider, name } = parseModelId(model);
   const own = requireProvider({ provider, name }, config);
   const address = secretsHider(own)(resolveEndpoint(provider, own).baseUrl);
-  const known = offered.map((one) => one.name);
-  const nearest = nearestName(name, known) ?? known[0];
+  const nearest = nearestName(name, offered) ?? offered[0];
   const offers = nearest === undefined ? '' : ` It offers ${provider}/${nearest}`;
-  const others = known.length > 1 ? ` and ${countNoun(known.length - 1, 'other')}.` : '.';
+  const others = offered.length > 1 ? ` and ${countNoun(offered.length - 1, 'other')}.` : '.';
   return new DialecticError(
     'model_unknown',
     `${provider} has no model "${name}" at ${address} (${message}).${offers && offers + others}`,
-    { details: { model, known: known.slice(0, 50) } },
+    { details: { model, known: offered.slice(0, 50) } },
   );
 }
 

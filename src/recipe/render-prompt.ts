@@ -26,6 +26,8 @@ export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 export type PromptFacts = {
   readonly userRequest: string;
   readonly iteration: number;
+  /** The day that every prompt of the session calls today (YYYY-MM-DD); absent where none is known. */
+  readonly date?: string | null;
   readonly project: { readonly name: string; readonly domain: string };
   readonly resources: Readonly<Partial<Record<ResourceKind, string>>>;
   readonly overlay: MergedOverlay;

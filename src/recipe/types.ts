@@ -25,7 +25,7 @@ export const DEPTHS = ['brief', 'standard', 'full'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
 /** What code makes in place of a model; generation/compute.ts has one function for each. */
-export const COMPUTATIONS = ['copy', 'collect', 'checks', 'search'] as const;
+export const COMPUTATIONS = ['copy', 'collect', 'checks', 'print', 'search'] as const;
 export type Computation = (typeof COMPUTATIONS)[number];
 
 /** Defects that code can look for in an answer; checks/ finds all but the last. */
@@ -33,6 +33,20 @@ export const CHECKS = [
   'effort_over_limit',
   'cost_over_budget',
   'week_impossible',
+  'no_spare_week',
+  'gate_before_evidence',
+  'price_below_cost',
+  'range_excludes_sum',
+  'total_changed',
+  'person_hours_changed',
+  'share_over_whole',
+  'date_mismatch',
+  'start_in_past',
+  'day_not_working',
+  'opening_before_break',
+  'too_little_free',
+  'calendar_incomplete',
+  'value_unknown',
   'need_cycle',
   'need_unknown',
   'demand_without_work',
@@ -176,6 +190,10 @@ export const RECORD_KINDS = [
   'findings',
   'decisions',
   'figures',
+  'calendar',
+  'milestones',
+  'gates',
+  'prices',
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 

@@ -31,7 +31,7 @@ export function checkStage(validation: Validation, stage: Stage, position: numbe
   validation.add('cycle', file, ['steps', at, 'inputs'], `steps wait for each other: ${circle}`);
 }
 
-/** What a contract requires it must also describe; `x-records` stands on a list of records. */
+/** What a contract requires it must also describe; `x-records` stands on records. */
 function checkContracts(validation: Validation, stage: Stage): void {
   const visit = (file: string, node: ContractNode, path: JsonPath): void => {
     for (const [at, name] of (node.required ?? []).entries()) {
@@ -39,8 +39,8 @@ function checkContracts(validation: Validation, stage: Stage): void {
       const message = `${name} is required and not among the properties`;
       validation.add('field_invalid', file, [...path, 'required', at], message);
     }
-    if (node['x-records'] !== undefined && node.items?.properties === undefined) {
-      const message = 'stands on a list whose items have properties, and on nothing else';
+    if (node['x-records'] !== undefined && (node.items ?? node).properties === undefined) {
+      const message = 'stands on a list whose items have properties, or on a record that has some';
       validation.add('field_invalid', file, [...path, 'x-records'], message);
     }
     for (const [name, child] of Object.entries(node.properties ?? {})) {
@@ -103,6 +103,12 @@ function checkShape(stage: Stage, step: Step, add: AddToStep): void {
   }
   if ((step.prompt === null) === (step.compute === null)) {
     add('field_invalid', ['prompt'], 'a step has either a prompt or compute');
+  }
+  const [first] = step.inputs;
+  const isMade = first?.type === 'document' || first?.type === 'contribution';
+  if (step.compute === 'print' && !(isMade && first.required && !first.multiple)) {
+    const message = 'print needs the document that it prints as its first input, required';
+    add('field_invalid', ['compute'], message);
   }
   if (step.compute !== null && step.onUnsupported !== undefined) {
     add('field_invalid', ['on_unsupported'], 'on_unsupported has no meaning without a prompt');

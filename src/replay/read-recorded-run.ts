@@ -188,6 +188,7 @@ export async function planReplay(
     // Earlier passes went further than the last one.
     untilStage: session.iteration === 1 ? findStop(recorded, process) : session.until,
     writer: run?.writer ?? null,
+    date: session.date,
   };
 }
 

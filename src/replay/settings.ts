@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
+import { MOST_PARTICIPANTS } from '../models/participants.ts';
 import { parseOverlay } from '../recipe/parse-overlay.ts';
 import { DEPTHS, type Overlay } from '../recipe/types.ts';
+import { isDay } from '../text/day.ts';
 
 const SETTINGS = 'project_settings.json';
 
@@ -20,12 +22,6 @@ const feedback = z.object({
   readBy: z.object({ stage: z.string(), iteration: z.int().positive() }).nullable(),
 });
 
-/**
- * Every participant answers every other one: a folder that names hundreds would fill the memory before
- * the first recorded answer is missed.
- */
-const MOST_PARTICIPANTS = 20;
-
 /** What `project_settings.json` says of the run that a folder holds. */
 const settings = z.object({
   project: z.object({ name: z.string(), domain: z.string().nullable(), overlay }),
@@ -35,6 +31,8 @@ const settings = z.object({
     status: z.string().default('completed'),
     awaiting: z.string().nullable().default(null),
     until: z.string().nullable().default(null),
+    /** Absent in folders of earlier releases, whose prompts named no day. */
+    date: z.string().refine(isDay, 'is no day').nullable().default(null),
     chosen: z
       .object({ lane: z.int().positive().nullable(), by: z.string().nullable() })
       .default({ lane: null, by: null }),

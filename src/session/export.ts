@@ -358,6 +358,7 @@ const settingsOf = (session: SessionView) => ({
   awaiting: session.awaiting,
   until: session.untilStage,
   overlay: session.overlay,
+  date: session.date,
   /** The lane that the results of this pass follow, by number, and who chose it. */
   chosen: {
     lane: session.lanes.find(({ id }) => id === session.chosenLaneId)?.ordinal ?? null,

@@ -40,7 +40,7 @@ function recorded(key: string): unknown {
 
 test('a plan tells the decisions of its first page and what its ledger leaves open', () => {
   const rows = [
-    row('result', 'first_page', recorded('first_page')),
+    row('result', 'final_first_page', recorded('first_page')),
     row('result', 'ledger', recorded('ledger')),
   ];
   const { decided, disagreements } = readOutcome(sessionOf(shippedWhole('software-plan')), rows);

@@ -5,6 +5,7 @@ import { Slices } from '../platform/clock.ts';
 import { contractOf } from '../recipe/contract.ts';
 import { requireStage } from '../recipe/find-stage.ts';
 import { gatherOpenQuestions, questionKey } from '../recipe/open-questions.ts';
+import type { Process } from '../recipe/types.ts';
 import { addFeedback, findReading, type GivenFeedback, readLocked } from './feedback.ts';
 import { nameOf, shortId } from './name-document.ts';
 import type { SessionView } from './read.ts';
@@ -125,12 +126,28 @@ function newestOf({ process }: SessionView, documents: readonly Asker[]): Asker[
   const order = process.stages.map(({ key }) => key);
   return documents
     .filter(({ stage, iteration }) => iteration === last.get(stage))
+    .filter((row) => !isPrinted(process, row, documents))
     .toSorted(
       (a, b) =>
         order.indexOf(a.stage) - order.indexOf(b.stage) ||
         a.lane - b.lane ||
         (a.identity < b.identity ? -1 : 1),
     );
+}
+
+/** Whether code has printed a document under another key: that one asks the same, with figures. */
+function isPrinted({ stages }: Process, row: Asker, documents: readonly Asker[]): boolean {
+  const steps = stages.find(({ key }) => key === row.stage)?.steps ?? [];
+  const printed = steps
+    .filter(({ compute, inputs }) => compute === 'print' && inputs[0]?.documentKey === row.key)
+    .map(({ output }) => output.documentKey);
+  return documents.some(
+    ({ stage, key, lane, iteration }) =>
+      stage === row.stage &&
+      lane === row.lane &&
+      iteration === row.iteration &&
+      printed.includes(key),
+  );
 }
 
 async function readAnswers(tx: Transaction, session: SessionView): Promise<Map<string, string[]>> {

@@ -4,6 +4,7 @@ import { isId } from '../platform/ids.ts';
 import { mergeOverlays } from '../recipe/overlays.ts';
 import type { PromptFacts, ResourceKind } from '../recipe/render-prompt.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
+import type { Day } from '../text/day.ts';
 import type { Vote } from './converge.ts';
 import { loadRecipe } from './recipe-store.ts';
 
@@ -34,6 +35,8 @@ export type SessionView = {
   readonly process: Process;
   readonly lanes: readonly SessionLane[];
   readonly overlay: Overlay | null;
+  /** The day that prompts call today (YYYY-MM-DD), in every pass; null where none is known. */
+  readonly date: Day | null;
   /** The folder that it is written to, on the machine that named it; null where none was named. */
   readonly folder: string | null;
   /** How many workers would go on with it at this moment; null where nobody has looked. */
@@ -47,6 +50,7 @@ type SessionRow = {
   status: string;
   awaiting: 'review' | 'until' | null;
   overlay: Overlay | null;
+  session_date: string | null;
   gates: string[];
   shortages: Record<string, Shortage | null>;
   project_id: string;
@@ -76,7 +80,8 @@ export async function readSession(tx: TenantQueries, id: string): Promise<Sessio
   const found = tx.query<SessionRow>(
     `select s.status, s.awaiting, s.overlay, s.gates, s.shortages, s.project_id, s.iteration,
        s.review_stages, s.allow_degraded, s.until_stage, s.writer_lane_id, s.chosen_lane_id,
-       s.chosen_by, s.vote, s.recipe_hash, v.xmin::text as recipe_saved_by, s.folder
+       s.chosen_by, s.vote, s.recipe_hash, v.xmin::text as recipe_saved_by, s.folder,
+       s.session_date
      from sessions s
      join recipe_versions v on v.tenant_id = s.tenant_id and v.hash = s.recipe_hash
      where s.id = $1`,
@@ -108,6 +113,7 @@ export async function readSession(tx: TenantQueries, id: string): Promise<Sessio
     process: await loadRecipe(tx, { hash: row.recipe_hash, savedBy: row.recipe_saved_by }),
     lanes,
     overlay: row.overlay,
+    date: row.session_date,
     folder: row.folder,
     workers: null,
   };
@@ -177,6 +183,7 @@ export function toFacts(session: SessionView, { project, resources: rows }: Fact
   return {
     userRequest: project.brief,
     iteration: session.iteration,
+    date: session.date,
     project: { name: project.name, domain },
     resources,
     overlay: mergeOverlays({

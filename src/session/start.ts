@@ -12,6 +12,7 @@ import { requireValid } from '../recipe/validate.ts';
 import { admitSources, SAME_TEXT } from '../sources/project-sources.ts';
 import { type GivenSource, splitGiven } from '../sources/source-copies.ts';
 import type { Likeness } from '../sources/source-index.ts';
+import type { Day } from '../text/day.ts';
 import { admitEarlierReferences, admitReferences } from './admit-references.ts';
 import { openStage, type PlanStart } from './open-stage.ts';
 import { placeRun, saveProject } from './project.ts';
@@ -45,6 +46,8 @@ export type NewRun = {
   /** The lane (from 1) that alone goes on after the stage that the process names for it. */
   readonly writer?: number | null;
   readonly maxRunning?: number | null;
+  /** The day that its prompts call today, in every pass; null where nothing is known of one. */
+  readonly date?: Day | null;
 };
 
 type StartedRun = { readonly projectId: string; readonly sessionId: string };
@@ -82,7 +85,8 @@ export async function startRun(
   );
   const placed = tx.query(
     `update sessions set project_id = $2, recipe_hash = $3, review_stages = $4,
-       allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8
+       allow_degraded = $5, until_stage = $6, writer_lane_id = $7, overlay = $8,
+       session_date = $9
      where id = $1`,
     [
       sessionId,
@@ -93,6 +97,7 @@ export async function startRun(
       run.untilStage ?? null,
       run.writer ? laneIds[run.writer - 1] : null,
       run.overlay ? JSON.stringify(run.overlay) : null,
+      run.date ?? null,
     ],
   );
   await Promise.all([...lanes, placed]);

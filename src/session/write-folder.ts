@@ -5,6 +5,7 @@ import { listMoved } from '../documents/changed-files.ts';
 import {
   claimFolder,
   type FileContent,
+  isMarked,
   requireMarked,
   writeOwned,
 } from '../documents/owned-folder.ts';
@@ -43,7 +44,7 @@ type ReadOptions = ExportOptions & {
 /**
  * Sums a session up and, where a folder is named, writes there what it has made so far; files of an
  * earlier export are replaced, and taken away if gone. A session that remembers no folder, or one that
- * is gone, remembers this one from then on.
+ * is gone or without the project's mark, remembers this one from then on.
  */
 export async function writeFolder(
   database: Database,
@@ -57,10 +58,14 @@ export async function writeFolder(
     const read = (tx: Transaction): Promise<Exported> => readExport(tx, sessionId, { workers });
     return (await database.asTenant(tenantId, read)).result;
   }
-  const write: Write = (exported) => writeInto(out, exported);
+  let project = '';
+  const write: Write = (exported) => {
+    project = exported.projectId;
+    return writeInto(out, exported);
+  };
   const result = await exportAlone(database, tenantId, sessionId, write, { copies, out });
   const { folder } = result;
-  if (folder !== null && (await lookAt(folder)) !== null) return placeDocuments(result, out);
+  if (folder !== null && (await isMarked(folder, project))) return placeDocuments(result, out);
   const kept = await database.asTenant(tenantId, (tx) => rememberFolder(tx, sessionId, out));
   return placeDocuments({ ...result, folder: kept }, out);
 }
@@ -82,7 +87,7 @@ export function updateFolder(
     if (folder === null) return result;
     try {
       if ((await lookAt(folder)) === null) throw gone(folder, sessionId);
-      await requireMarked(folder, exported.projectId);
+      await requireMarked(folder, { session: sessionId, project: exported.projectId });
       const written = await writeInto(folder, exported, slices);
       return written && placeDocuments(written, folder);
     } catch (thrown) {

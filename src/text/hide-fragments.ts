@@ -102,7 +102,7 @@ const ESCAPE = new RegExp(
     String.raw`%(?:25)*([\da-f]{2})`,
     String.raw`&#(?:(\d{1,6})|x([\da-f]{1,6}));`,
     String.raw`\\+(?:(?:u00|x)([\da-f]{2}))?`,
-    String.raw`[\p{Cf}\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
+    String.raw`[\p{Cf}\p{Default_Ignorable_Code_Point}\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
   ].join('|'),
   'giu',
 );

@@ -12,6 +12,7 @@ test.each([
   '<Sources>',
   '</so\u200burce>',
   '<\u2060/s\u00ado\ufeffurce>',
+  ...['\ufe0f', '\u034f', '\u180b', '\u115f', '\u3164'].map((sign) => `<${sign}/s${sign}ource>`),
   '&lt;/source&gt;',
   '&#60;/source>',
   '&#x3C;&#47;source>',

@@ -20,6 +20,7 @@ import {
   voidHold,
   type WorstCase,
 } from './holds.ts';
+import { postAnswered } from './post-answered.ts';
 import { worstCase } from './worst-case.ts';
 
 /** Who pays for calls that belong to no job, and what is told of them. */
@@ -61,7 +62,7 @@ export function chargeProvider(provider: ModelProvider, payer: Payer): ModelProv
       let used = NOTHING;
       try {
         await hold(payer, call, worst, options.signal);
-        return await send(provider, payer, call, { request, options }, (paid) => {
+        return await send(provider, payer, call, { request, options, worst }, (paid) => {
           used = paid;
         });
       } finally {
@@ -74,28 +75,35 @@ export function chargeProvider(provider: ModelProvider, payer: Payer): ModelProv
 const NOTHING: Amounts = { usdMicros: 0, tokens: 0 };
 
 type Generate = Parameters<ModelProvider['generate']>;
-type Sent = { readonly request: ModelRequest; readonly options: NonNullable<Generate[1]> };
+type Sent = {
+  readonly request: ModelRequest;
+  readonly options: NonNullable<Generate[1]>;
+  readonly worst: Amounts;
+};
 
 /** Sends a call that is held and posts it, answered or failed; `notePaid` is told what it used. */
 async function send(
   provider: ModelProvider,
   payer: Payer,
   call: Call,
-  { request, options }: Sent,
+  { request, options, worst }: Sent,
   notePaid: (paid: Amounts) => void,
 ): Promise<ModelResult> {
+  let result: ModelResult;
   try {
-    const result = await provider.generate(request, options);
-    const usage = result.text === '' && result.error ? null : await countUsage(request, result);
-    const { responseId } = result.raw;
-    notePaid(await settle(payer, call, usage ?? paidUsage(result.usage), responseId));
-    return { ...result, usage: usage ?? result.usage };
+    result = await provider.generate(request, options);
   } catch (thrown) {
     const { usage, responseId = null } = toDialecticError(thrown).details as Failed;
     const paid = usage === undefined ? null : paidUsage(usage);
     notePaid(await settle(payer, call, paid, responseId));
     throw thrown;
   }
+  // Outside the `try`: a store that fails here must not void the hold of a paid call.
+  notePaid(worst);
+  const usage = result.text === '' && result.error ? null : await countUsage(request, result);
+  const { responseId } = result.raw;
+  notePaid(await settle(payer, call, usage ?? paidUsage(result.usage), responseId));
+  return { ...result, usage: usage ?? result.usage };
 }
 
 type Failed = { readonly usage?: TokenUsage; readonly responseId?: string | null };
@@ -174,11 +182,12 @@ function priceUnknown(model: string): DialecticError {
 
 /** Posts what a call used, and returns it; null gives its hold back. */
 async function settle(
-  { database, tenantId, purpose, onPosted }: Payer,
+  payer: Payer,
   { callId, model, price }: Call,
   usage: TokenUsage | null,
   responseId: string | null,
 ): Promise<Amounts> {
+  const { database, tenantId, purpose, onPosted } = payer;
   const key = { callId, purpose };
   if (usage === null) {
     await database.asTenant(tenantId, (tx) => voidHold(tx, key));
@@ -190,7 +199,7 @@ async function settle(
   };
   const details = { model, price, usage, responseId };
   const cost = { ...used, estimated: usage.estimated, details };
-  await database.asTenant(tenantId, (tx) => postCall(tx, key, cost));
+  await postAnswered(payer, (tx) => postCall(tx, key, cost));
   onPosted?.({ callId, model });
   return used;
 }

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/transaction.ts';
 import { searchCostMicros } from '../models/search-prices.ts';
 import { newId } from '../platform/ids.ts';
 import { type HoldResult, holdFunds, postCall, voidHold } from './holds.ts';
+import { postAnswered } from './post-answered.ts';
 
 /** The purpose under which the ledger knows searches of the web. */
 export const SEARCH = 'search' as const;
@@ -42,26 +43,30 @@ export const postSearches = (tx: Transaction, callId: string, searches: Searches
   );
 
 /**
- * Makes searches whose cost is held before they leave and posted when they were answered. `refuse` turns
- * a refusal of the wallet or a budget into an error.
+ * Makes searches whose cost is held before they leave. `work` calls `onAnswered` for each that the
+ * service answered: those are posted, also where a later one fails or the work is aborted, and the
+ * rest of the hold is released. `refuse` turns a refusal of the wallet or a budget into an error.
  */
 export async function chargeSearches<T>(
-  { database, tenantId }: { readonly database: Database; readonly tenantId: string },
+  place: { readonly database: Database; readonly tenantId: string },
   searches: Searches,
   refuse: (held: HoldResult) => Error,
-  work: () => Promise<T>,
+  work: (onAnswered: () => void) => Promise<T>,
 ): Promise<T> {
+  const { database, tenantId } = place;
   const callId = newId();
   const held = await database.asTenant(tenantId, (tx) => holdSearches(tx, callId, searches));
-  if (held === null) return work();
+  if (held === null) return work(() => {});
   if (held.outcome !== 'held') throw refuse(held);
-  let found: T;
+  let answered = 0;
   try {
-    found = await work();
-  } catch (thrown) {
-    await database.asTenant(tenantId, (tx) => voidHold(tx, { callId, purpose: SEARCH }));
-    throw thrown;
+    return await work(() => {
+      answered += 1;
+    });
+  } finally {
+    const done = { ...searches, count: answered };
+    if (answered === 0)
+      await database.asTenant(tenantId, (tx) => voidHold(tx, { callId, purpose: SEARCH }));
+    else await postAnswered(place, (tx) => postSearches(tx, callId, done));
   }
-  await database.asTenant(tenantId, (tx) => postSearches(tx, callId, searches));
-  return found;
 }

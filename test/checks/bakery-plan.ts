@@ -55,6 +55,10 @@ export function bakeryPlan(): RawPlan {
       { name: 'Reservations on a weekday', value: 40, unit: '' },
       { name: 'Time for a reservation', value: '1 minute', unit: '' },
     ],
+    calendar: [],
+    milestones: [],
+    gates: [],
+    prices: [],
     second: {
       figures: [
         { name: 'first-year budget', value: '€15,000', unit: '' },

@@ -30,12 +30,27 @@ const run = promisify(execFile);
 const asOwner = <Row extends pg.QueryResultRow>(database: Database, sql: string) =>
   database.transaction({ as: 'owner' }, (tx) => tx.query<Row>(sql));
 
-/** All rows but those that say which schema the store has. */
-const rowsOf = (database: Database) =>
+/** The columns that hold rows of tenants, by their tables. */
+const columnsOf = (database: Database) =>
+  database.transaction({ as: 'owner' }, async (tx) =>
+    tx.query<{ table: string; columns: string }>(
+      `select attrelid::regclass::text as table, string_agg(quote_ident(attname), ', '
+         order by attnum) as columns from pg_attribute
+       where attrelid = any ($1::regclass[]) and attnum > 0 and not attisdropped
+       group by 1 order by 1`,
+      [await tenantTables(tx)],
+    ),
+  );
+
+/** All rows but those that say which schema the store has; later migrations may add columns. */
+const rowsOf = (database: Database, tables: Awaited<ReturnType<typeof columnsOf>>) =>
   database.transaction({ as: 'owner' }, async (tx) => {
     const rows: unknown[] = [];
-    for (const table of await tenantTables(tx)) {
-      rows.push(table, ...(await tx.query(`select t::text as row from ${table} t order by 1`)));
+    for (const { table, columns } of tables) {
+      rows.push(
+        table,
+        ...(await tx.query(`select row(${columns})::text as row from ${table} order by 1`)),
+      );
     }
     return rows;
   });
@@ -64,7 +79,8 @@ describeOnBoth('a store whose roles have the names that all stores of a server s
 
   test('gets names of its own, with every row and the schema of today', async () => {
     const old = await openEarlier();
-    const before = await rowsOf(old);
+    const columns = await columnsOf(old);
+    const before = await rowsOf(old, columns);
     expect(before.length).toBeGreaterThan(70);
     expect(await roleSuffix(old)).toBe('');
     expect(await old.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1 from users'))).toHaveLength(
@@ -72,7 +88,7 @@ describeOnBoth('a store whose roles have the names that all stores of a server s
     );
 
     expect(await migrate(old)).toContain('0041_role_names.sql');
-    expect(await rowsOf(old)).toEqual(before);
+    expect(await rowsOf(old, columns)).toEqual(before);
     expect(await roleSuffix(old)).toMatch(/^_[0-9a-f]{12}$/);
     expect(await old.asTenant(LOCAL_TENANT, (tx) => tx.query('select 1 from users'))).toHaveLength(
       1,
@@ -189,6 +205,18 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       expect(open.filter(({ message }) => !message.includes('CREATEROLE'))).toEqual([]);
     });
 
+    test('names login and database of an address whose certificate is elsewhere', async () => {
+      const name = fresh();
+      const given = Object.assign(new URL(await makeAccount(name)), {
+        search: 'sslrootcert=/nope',
+      });
+      const sql = writePreparation({ databaseUrl: given.href });
+      const socket = `postgres://${name}@/${name}?host=/run/nowhere&sslcert=/nope&sslkey=/nope`;
+      expect(writePreparation({ databaseUrl: socket })).toBe(sql);
+      expect(sql).toContain(`set local dialectic.login = '${name}'`);
+      await query(name, sql);
+    });
+
     test('takes CREATEROLE from a login where it would open every store', async () => {
       const name = fresh();
       const databaseUrl = await makeAccount(name, 'createrole');
@@ -221,22 +249,6 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
       await query(elsewhere, 'create table public.store_identity ()'); // there was none
     });
 
-    test.each([
-      `create table schema_migrations (version int, name text, digest text, edition int);
-       grant all on schema_migrations to public`,
-      "create table store_identity as select true as only_row, '0123456789ab'::text as id",
-    ])('no store opens on what another login has put in its place: %s', async (trap) => {
-      const [name, thief] = [fresh(), fresh()];
-      const databaseUrl = await makeAccount(name);
-      await query(name, `create role ${thief} login; grant create on schema public to public`);
-      await query(name, `set role ${thief}; ${trap}`);
-      const opening = openDatabase({ databaseUrl });
-      await expect(opening).rejects.toMatchObject({
-        code: 'database_refused',
-        message: expect.stringContaining('made by another login') as string,
-      });
-    });
-
     test('gives nobody the roles of another store, whatever id a login has written', async () => {
       const [name, thief] = [fresh(), fresh()];
       await query(name, writePreparation({ databaseUrl: await makeAccount(name) }));
@@ -246,19 +258,51 @@ function describePreparation(title: string, find: () => Promise<Server>): void {
         id = (await client.query<{ id: string }>('select id from store_identity')).rows[0]!.id;
       });
       await query(thief, `create table store_identity as select '${id}' as id`);
-      const prepared = query(thief, writePreparation({ databaseUrl }));
-      await expect(prepared).rejects.toThrow("another login's");
-      for (const trap of [
-        `create view store_identity as select '${id}'::text as id`,
-        `create table store_identity as select 'x; drop role postgres'::text as id`,
-        'create table store_identity (id text)',
-      ]) {
-        const other = fresh();
-        const url = await makeAccount(other);
-        await query(other, trap);
-        const running = query(other, writePreparation({ databaseUrl: url }));
-        await expect(running, trap).rejects.toThrow('store_identity');
-      }
+      await query(thief, `alter table store_identity owner to ${thief}`);
+      await query(thief, writePreparation({ databaseUrl }));
+      await asAdmin(thief, async (client) => {
+        const taken = `select pg_has_role('${thief}', 'dialectic_app_${id}', 'MEMBER') as taken`;
+        expect((await client.query(taken)).rows).toEqual([{ taken: false }]);
+      });
+      await expect(openDatabase({ databaseUrl })).rejects.toMatchObject({
+        code: 'database_refused',
+      });
+    });
+
+    const EVIL = `create function public.evil2() returns void volatile language plpgsql as
+        $f$ begin execute 'alter role OWNER superuser'; end $f$;
+      create function public.evil(text) returns text immutable language plpgsql as $f$ begin
+        if current_user <> 'OWNER' then perform public.evil2(); end if; return 'x'; end $f$;`;
+    const REAL = `create table public.store_identity (only_row boolean primary key default true,
+        id text not null); insert into store_identity (id) values ('0123456789ab');`;
+
+    test.each([
+      `create type idt as enum ('x');
+       create function public.evil(idt) returns text language plpgsql as $f$ begin
+         execute 'alter role OWNER superuser'; return '0123456789ab'; end $f$;
+       create cast (idt as text) with function evil(idt) as assignment;
+       create table public.store_identity (only_row boolean primary key default true, id idt);
+       insert into store_identity values (true, 'x');`,
+      `${EVIL} ${REAL} create index on store_identity ((public.evil('a')));`,
+      `${EVIL} ${REAL} create statistics st (mcv) on id, (public.evil('a')) from store_identity;`,
+      `${EVIL} create view store_identity as select public.evil('a') as id;`,
+      `${EVIL} create operator public.|| (leftarg = text, rightarg = text, function = public.cat);`,
+      "create table store_identity as select 'x; drop role postgres'::text as id",
+    ])('runs nothing that the owner of the database has put there: %s', async (planted) => {
+      const name = fresh();
+      const databaseUrl = await makeAccount(name);
+      const cat = `create function public.cat(text, text) returns text language plpgsql as $f$ begin
+        perform public.evil('a'); return 'x'; end $f$;`;
+      const trap = planted.replace('create operator', `${cat} create operator`);
+      await query(name, `alter database ${name} owner to ${name}`);
+      await query(name, `set role ${name}; ${trap.replaceAll('OWNER', name)}`);
+      await query(name, writePreparation({ databaseUrl }));
+      await asAdmin(name, async (client) => {
+        const { rows } = await client.query(
+          `select rolsuper from pg_roles where rolname = '${name}'`,
+        );
+        expect(rows).toEqual([{ rolsuper: false }]);
+      });
     });
   });
 }

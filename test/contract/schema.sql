@@ -281,6 +281,7 @@ sessions.awaiting text
 sessions.overlay json
 sessions.vote jsonb
 sessions.folder text
+sessions.session_date text
 source_copies.tenant_id uuid not null
 source_copies.project_id uuid not null
 source_copies.source integer not null
@@ -485,6 +486,7 @@ sessions sessions_gates_check CHECK ((gates <@ ARRAY['user'::text, 'funds'::text
 sessions sessions_max_running_check CHECK ((max_running > 0))
 sessions sessions_pkey PRIMARY KEY (tenant_id, id)
 sessions sessions_say_what_they_await CHECK (((status <> 'awaiting_review'::text) OR (awaiting IS NOT NULL)))
+sessions sessions_session_date_check CHECK ((session_date ~ '^\d{4}-\d{2}-\d{2}$'::text))
 sessions sessions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'running'::text, 'awaiting_review'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 sessions sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 sessions sessions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)

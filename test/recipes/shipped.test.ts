@@ -9,7 +9,7 @@ import { parseProcess } from '../../src/recipe/parse.ts';
 import { processToFiles } from '../../src/recipe/serialise.ts';
 import { checkLoneStage, checkProcess } from '../../src/recipe/validate.ts';
 import { readFolder } from './read-folder.ts';
-import { debateAlone } from './shipped.ts';
+import { debateAlone, shippedWhole } from './shipped.ts';
 
 const root = fileURLToPath(new URL('../../recipes', import.meta.url));
 const holding = (file: string): string[] =>
@@ -51,5 +51,27 @@ describe('software-plan', () => {
     const written = debate.stages.flatMap(activeSteps).filter(({ compute }) => compute === null);
     expect(written).toHaveLength(33);
     expect(expectedCounts(debate, lanes).calls).toBe(calls);
+  });
+
+  test('hands over what code has printed, of texts that were held against their figures', () => {
+    const { stages: all, results, firstPage, replaced } = shippedWhole('software-plan');
+    const result = all.find(({ key }) => key === 'result')!;
+    const printing = result.steps.filter(({ compute }) => compute === 'print');
+    const handed = [...results.filter(({ folder }) => folder !== null), firstPage!];
+    expect(new Set(printing.map(({ output }) => output.documentKey))).toEqual(
+      new Set(handed.map(({ documentKey }) => documentKey)),
+    );
+    for (const { inputs, output } of printing) {
+      const writer = result.steps.find((one) => one.output.documentKey === inputs[0]!.documentKey)!;
+      expect(writer.checks, writer.key).toEqual(
+        expect.arrayContaining(['value_unknown', 'range_excludes_sum', 'total_changed']),
+      );
+      expect(writer.output).toMatchObject({ contract: output.contract });
+      expect(replaced).toContainEqual({
+        stage: 'result',
+        documentKey: writer.output.documentKey,
+        by: { stage: 'result', documentKey: output.documentKey },
+      });
+    }
   });
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,21 +42,41 @@ beforeAll(async () => {
   };
   await mkdir(join(folder, 'home/dialectic'), { recursive: true });
   await writeFile(join(folder, 'brief.md'), BRIEF);
-  await writeFile(
-    join(folder, 'home/dialectic/dialectic.config.yaml'),
-    JSON.stringify({
+});
+
+/** Configurations of a user: of each a run would cost more than its owner wants to be asked about. */
+function listOwn(): Tree[] {
+  const lab = { baseUrl: own.url, headers: { authorization: `Bearer ${SECRET}` } };
+  const dear = { 'lab/m': { price: { input: 500, output: 900 }, options: { user: SECRET } } };
+  const ollama = { baseUrl: own.url };
+  return [
+    {
       participants: ['lab/m', 'ollama/llama3'],
-      providers: {
-        lab: { baseUrl: own.url, headers: { authorization: `Bearer ${SECRET}` } },
-        ollama: { baseUrl: own.url },
-      },
-      models: { 'lab/m': { price: { input: 500, output: 900 }, options: { user: SECRET } } },
+      providers: { lab, ollama },
+      models: dear,
       jobs: { maxAttempts: 3 },
       retention: { days: 90 },
       spending: { confirmAboveUsd: 2 },
-    }),
-  );
-});
+    },
+    {
+      participants: ['openai/gpt-5', 'lab/m'],
+      providers: { lab: { ...lab, concurrency: 2 } },
+      models: { ...dear, 'openai/gpt-5': { price: { input: 100, output: 300 } } },
+      sources: { search: 'brave', searchKeyEnv: 'BRAVE_API_KEY' },
+    },
+    {
+      participants: ['lab/m', 'lab/m'],
+      providers: {
+        lab: { ...lab, kind: 'compatible', local: false, timeouts: { totalMs: 9_000 } },
+      },
+      models: {
+        'lab/m': { price: { input: 60, output: 90, cachedInput: 9 }, windowTokens: 90_000 },
+      },
+      spending: { confirmAboveUsd: 0 },
+      embeddings: 'lab/e',
+    },
+  ];
+}
 
 afterAll(async () => {
   for (const server of servers) {
@@ -72,7 +93,7 @@ async function listen(): Promise<{ readonly url: string; readonly seen: Request[
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
     request.on('end', () => {
       seen.push({ method: request.method!, text: JSON.stringify(request.headers) + body });
-      response.end('{"data":[{"id":"m"},{"id":"llama3"}]}');
+      response.end('{"data":[{"id":"m"},{"id":"llama3"},{"id":"gpt-5"},{"id":"e"}]}');
     });
   });
   servers.push(server);
@@ -146,8 +167,11 @@ function* chance(): Generator<number, never> {
   for (let state = 20_261_119; ; state = (state * 48_271) % 2_147_483_647) yield state;
 }
 
+const hashOf = (tree: Tree): number =>
+  Number.parseInt(hash('md5', JSON.stringify(tree), 'hex').slice(0, 8), 16);
+
 /** Each field alone, then each with neighbours, until there are enough. */
-function generate(): Tree[] {
+function generate(): readonly Tree[] {
   const all = listFields().map(({ path }) => setField(path));
   const alone = all.flatMap((trees) => [...new Set([trees[0]!, trees.at(-1)!])]);
   const numbers = chance();
@@ -161,7 +185,8 @@ function generate(): Tree[] {
     const chosen = Array.from({ length: 2 + (at % 5) }, () => pick(pick(fields)));
     return chosen.reduce((tree, one) => merge(tree, one) as Tree);
   });
-  return [...alone, ...more];
+  // In an order in which each user meets some of every kind.
+  return [...alone, ...more].toSorted((a, b) => hashOf(a) - hashOf(b));
 }
 
 test('every field of the configuration has a decision about folders that are not trusted', () => {
@@ -180,10 +205,18 @@ const costOf = (ended: Ended): { low: number; high: number } =>
 test(`${CONFIGURATIONS} configurations of folders send, cheapen and start nothing`, async () => {
   const estimate = ['estimate', 'brief.md', '-p', 'decision-memo', '--json'];
   const run = ['run', 'brief.md', '-p', 'decision-memo', '--json'];
-  const before = costOf(await dialectic(...estimate));
-  expect((await dialectic(...run)).stderr).toContain('spending_unconfirmed');
   const outcomes = { refused: 0, used: 0 };
-  for (const tree of generate()) {
+  const users = listOwn();
+  const each = Math.ceil(CONFIGURATIONS / users.length);
+  let before = { low: 0, high: 0 };
+  for (const [at, tree] of generate().entries()) {
+    const user = users[Math.floor(at / each)]!;
+    if (at % each === 0) {
+      await writeFile(join(folder, 'dialectic.config.json'), '{}');
+      await writeFile(join(folder, 'home/dialectic/dialectic.config.yaml'), JSON.stringify(user));
+      before = costOf(await dialectic(...estimate));
+      expect((await dialectic(...run)).stderr).toContain('spending_unconfirmed');
+    }
     const text = JSON.stringify(tree);
     await writeFile(join(folder, 'dialectic.config.json'), text);
     const models = await dialectic('models', '--json');

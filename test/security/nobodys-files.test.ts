@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { demoCommand } from '../../src/cli/demo.ts';
 import { evalCommand } from '../../src/cli/eval.ts';
 import { exportCommand } from '../../src/cli/export.ts';
+import { openCommand } from '../../src/cli/open.ts';
 import { recipeCommand } from '../../src/cli/recipe.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { emptyDatabase, temporaryFolder } from '../stores.ts';
@@ -67,4 +68,26 @@ test('a session is exported again over its own folder, and over no other', async
   await run(out, '--project', 'sundays');
   await expect(exportTo(await somebodysFolder('other'))).rejects.toMatchObject(occupied);
   expect(await readdir(join(folder, 'other'))).toEqual(['project_readme.md', 'table.md']);
+}, 60_000);
+
+test('what export and open advise for a folder without its mark brings the run back', async () => {
+  const out = join(folder, 'unmarked');
+  await run(out, '--project', 'unmarked');
+  await rm(join(out, '.dialectic-files.json'));
+  const opening = (): Promise<unknown> => call(openCommand(), '--with', 'true');
+  const messageOf = (refused: Promise<unknown>): Promise<string> =>
+    refused.then(
+      () => '',
+      (thrown: Error) => thrown.message,
+    );
+  const exported = await messageOf(call(exportCommand()));
+  expect(await messageOf(opening())).toBe(exported);
+  expect(exported).toContain('has no .dialectic-files.json of this project');
+  const [, session = '', option = ''] = /: dialectic export (\S+) (-o) DIR/.exec(exported) ?? [];
+  const anew = join(folder, 'anew');
+  await call(exportCommand(), session, option, anew);
+  expect(await readdir(anew)).toContain('project_readme.md');
+  // The session has the new folder from now on.
+  await opening();
+  await call(exportCommand());
 }, 60_000);

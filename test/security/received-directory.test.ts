@@ -15,6 +15,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDialectic } from '../../src/api/open-dialectic.ts';
+import { readBackupFailure } from '../../src/db/backup.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { restoreStore } from '../../src/db/restore.ts';
 import { FileLock } from '../../src/platform/file-lock.ts';
@@ -215,6 +216,52 @@ describe('a data directory of somebody else touches nothing outside of it, and n
       expect(readFileSync(place.in(`${name}/thesis.tex`), 'utf8')).toBe('Five years of work.');
     },
   );
+
+  test.each(['thesis.tmp/t.doc', '.dialectic-x/t.doc', 'base/thesis.tex', 'pg_wal/drafts/t.doc'])(
+    'a file of the user is not deleted as %s among what a killed process leaves',
+    async (path) => {
+      for (const name of ['pgdata.restoring', `backups/${STAMP}.partial/pgdata`]) {
+        const place = await receive();
+        cpSync(place.in('pgdata'), place.in(name), { recursive: true });
+        mkdirSync(join(place.in(name), path, '..'), { recursive: true });
+        writeFileSync(place.in(`${name}/${path}`), 'Five years of work.');
+        expect(await use(place.directory)).toBe(UNUSABLE);
+        expect(readFileSync(place.in(`${name}/${path}`), 'utf8')).toBe('Five years of work.');
+      }
+    },
+  );
+
+  test('what a killed process leaves of a database goes, with files that it was writing', async () => {
+    const place = await receive();
+    for (const name of ['pgdata.restoring', `backups/${STAMP}.partial/pgdata`]) {
+      cpSync(place.in('pgdata'), place.in(name), { recursive: true });
+      for (const file of ['.dialectic-1', 'global/pg_internal.init.7', 'pg_stat/pgstat.tmp']) {
+        writeFileSync(place.in(`${name}/${file}`), '');
+      }
+    }
+    expect(await use(place.directory)).toBe('opens');
+    expect(existsSync(place.in('pgdata.restoring'))).toBe(false);
+    expect(existsSync(place.in(`backups/${STAMP}.partial`))).toBe(false);
+  });
+
+  test("a user's note in an old backup keeps that one alone, and doctor says where it lies", async () => {
+    const place = await receive();
+    const days = [1, 2, 3, 4, 5, 6].map((day) => `2026-01-0${day}T00`);
+    for (const day of days) {
+      const backup = place.in(`backups/${day}-00-00-000Z`);
+      cpSync(place.in('pgdata'), join(backup, 'pgdata'), { recursive: true });
+      const manifest = { createdAt: `${day}:00:00.000Z`, bytes: 1 };
+      writeFileSync(join(backup, 'backup.json'), JSON.stringify(manifest));
+    }
+    const note = place.in(`backups/${days[3]}-00-00-000Z/notes.txt`);
+    writeFileSync(note, 'Keep this.');
+    expect(await use(place.directory)).toBe('opens');
+    const kept = readdirSync(place.in('backups'));
+    expect(kept).toContain(`${days[3]}-00-00-000Z`);
+    expect(kept).not.toContain(`${days[2]}-00-00-000Z`);
+    expect(readFileSync(note, 'utf8')).toBe('Keep this.');
+    expect(readBackupFailure(place.directory)?.message).toContain(`${note} is not of a backup`);
+  });
 
   test('a backup that holds links brings no file of the user into the store', async () => {
     const place = await receive();

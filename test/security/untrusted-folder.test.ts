@@ -109,9 +109,24 @@ test('a trusted folder’s provider gets no key, header or option of the user’
   expect(seen.join()).not.toContain(CANARY);
   const merged = readConfiguration();
   expect(merged.models['lab/m']?.options).toBeUndefined();
-  expect(merged.providers['lab']).toEqual({ kind: 'compatible', baseUrl: url });
+  expect(merged.providers['lab']).toEqual({
+    kind: 'compatible',
+    baseUrl: url,
+    isFolders: true,
+  });
+  await configure({ openai: { headers: { 'x-team': 'a' } } });
+  await call(configCommand(), 'trust');
+  await writeFile('brief.md', 'A bakery.');
+  const run = ['brief.md', '-m', 'openai/gpt-5', '--data', join(folder, 'data')];
+  await expect(call(runCommand(), ...run)).rejects.toMatchObject({
+    code: 'provider_not_configured',
+    message: expect.stringContaining('apiKeyEnv: OPENAI_API_KEY') as string,
+  });
+  await configure({ openai: { api: 'chat', baseUrl: url } });
+  await call(configCommand(), 'trust');
   vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1');
   expect(readConfiguration().providers['openai']).toMatchObject({
+    api: 'chat',
     apiKey: CANARY,
     baseUrl: 'http://127.0.0.1:9/v1',
   });

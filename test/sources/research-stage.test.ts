@@ -179,12 +179,12 @@ test('what a search service finds becomes a source, and is quoted under its id',
   });
 });
 
-/** A search service whose answers are counted; it bills nobody. */
-async function startSearch(status = 200) {
+/** A search service whose answers are counted, with what it answers to the nth; it bills nobody. */
+async function startSearch(statusOf: (nth: number) => number = () => 200) {
   const searches: string[] = [];
   const server = await startServer((request, response, body) => {
     if (request.url === '/search') searches.push(body);
-    response.statusCode = status;
+    response.statusCode = statusOf(searches.length);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ results: [] }));
   });
@@ -223,19 +223,47 @@ test('a cap that does not cover searches pauses the run before the first of them
   });
 }, 60_000);
 
+/** What searches with the service cost until now, with those of other tests. */
+async function spent(): Promise<number> {
+  const { accounts } = await dialectic.wallet.balance();
+  const paid = accounts.filter(({ owner, currency }) => owner === 'tavily' && currency === 'USD');
+  return paid.reduce((sum, { balance }) => sum + balance, 0);
+}
+
+test('searches that were answered are paid where a later one of the research fails', async () => {
+  const before = await spent();
+  const searches = await startSearch((nth) => (nth % 2 === 0 ? 500 : 200));
+  await withModels(undefined, async (store) => {
+    await research('Broken', [], { store });
+    const report = await store.costs(lastSession);
+    const answered = searches.length - Math.floor(searches.length / 2);
+    expect(searches.length).toBeGreaterThanOrEqual(2);
+    expect(report.searches.usd).toBeCloseTo(answered * 0.008, 9);
+    expect(await spent()).toBe(before + answered * 8_000);
+    const { accounts } = await store.wallet.balance();
+    expect(accounts.filter(({ held }) => held !== 0)).toEqual([]);
+  });
+}, 60_000);
+
+test('of searches by hand only those are given back that were not answered', async () => {
+  const queries = ['rye', 'oats', 'wheat', 'millet'].flatMap((query) => ['--search', query]);
+  const before = await spent();
+  const searches = await startSearch((nth) => (nth === 3 ? 500 : 200));
+  const add = ['sources', 'add', ...queries, '--project', 'Broken'];
+  const { stderr } = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
+  expect(stderr).toContain('answered the search with status 500');
+  expect(searches.length).toBe(3);
+  expect(await spent()).toBe(before + 16_000);
+}, 60_000);
+
 test('a search by hand is paid by the wallet, and given back where it fails', async () => {
   const add = ['sources', 'add', '--search', 'rye', '--search', 'oats', '--project', 'Paid'];
-  const spent = async (): Promise<number> => {
-    const { accounts } = await dialectic.wallet.balance();
-    const paid = accounts.filter(({ owner, currency }) => owner === 'tavily' && currency === 'USD');
-    return paid.reduce((sum, { balance }) => sum + balance, 0);
-  };
   const before = await spent();
   expect(await startSearch()).toEqual([]);
   const found = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
   expect(found.stderr).toContain('Nothing was found');
   expect(await spent()).toBe(before + 16_000);
-  await startSearch(401);
+  await startSearch(() => 401);
   const refused = await runDialectic(add, { env: { DATABASE_URL: databaseUrl } });
   expect(refused.stderr).toContain('answered the search with status 401');
   expect(await spent()).toBe(before + 16_000);

@@ -59,7 +59,7 @@ create or replace function set_budget(
   security definer set search_path = public, pg_temp as $$
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('The budget', of_amount);
+  perform check_amounts('The budget', variadic array[of_amount]);
   perform open_account(of_tenant, 'user', '', 'USD', true);
   perform open_account(of_tenant, 'user', '', 'token', true);
   perform lock_wallets(of_tenant);

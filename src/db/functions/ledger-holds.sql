@@ -73,7 +73,7 @@ declare
   has_budgets boolean;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('A hold', worst_usd, worst_tokens, in_usd, in_tokens);
+  perform check_amounts('A hold', variadic array[worst_usd, worst_tokens, in_usd, in_tokens]);
   select s.project_id, s.spending_approved into home from sessions s
   where s.tenant_id = of_tenant and s.id = of_session;
   payers := lock_payers(of_tenant, home.project_id);

@@ -29,7 +29,7 @@ declare
   missing bigint;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('The grant', amount);
+  perform check_amounts('The grant', variadic array[amount]);
   of_content := concat_ws('/', 'grant', of_project, of_currency, amount);
   wallet := open_account(of_tenant, case when of_project is null then 'user' else 'project' end,
     coalesce(of_project::text, ''), of_currency, of_project is null);
@@ -47,7 +47,7 @@ begin
   known := move_funds(of_tenant, of_key, 'grant', of_content, wallet, of_currency, amount, about);
   update accounts a set unlimited = false
   where a.tenant_id = of_tenant and a.id = wallet and a.unlimited;
-  perform check_amounts('The wallet with this grant', greatest(0, a.balance)) from accounts a
+  perform check_amounts('The wallet with this grant', variadic array[greatest(0, a.balance)]) from accounts a
   where a.tenant_id = of_tenant and a.id = wallet;
   return known;
 end
@@ -81,7 +81,7 @@ declare
   side record;
 begin
   perform require_tenant(of_tenant);
-  perform check_amounts('A refund', back_usd, back_tokens);
+  perform check_amounts('A refund', variadic array[back_usd, back_tokens]);
   of_content := concat_ws('/', 'refund', of_posting, back_usd, back_tokens);
   perform 1 from accounts a where a.tenant_id = of_tenant and a.kind in ('user', 'project')
     and a.id in (select e.account_id from entries e

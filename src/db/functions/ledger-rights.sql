@@ -19,6 +19,8 @@ end
 $$;
 
 -- A billion dollars or 10^15 tokens at most, as src/wallet/amounts.ts says; the sum of a few still fits.
+-- Callers say `variadic array[...]`: it means this function alone, while PostgreSQL would prefer another
+-- check_amounts(text, bigint), whoever made it.
 create or replace function check_amounts(what text, variadic amounts bigint[]) returns void
   language plpgsql immutable as $$
 begin
