@@ -11,7 +11,7 @@ export type {
   Wait,
 } from './api/data.ts';
 export type { Dialectic } from './api/dialectic.ts';
-export type { EvaluationEvent, EvaluationOptions } from './api/evaluate.ts';
+export type { EvaluatedBrief, EvaluationEvent, EvaluationOptions } from './api/evaluate.ts';
 export { examineModels } from './api/examine-models.ts';
 export { examineStore, restoreBackup } from './api/examine-store.ts';
 export type { RunEvent, WatchOptions } from './api/follow-run.ts';

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { startAuthorServer } from './author-server.ts';
 import { blocksOf, commandsOf, splitWords } from './docs-blocks.ts';
 import { toCommands } from './docs-stand-ins.ts';
-import { singleFiles, verdict } from './eval/verdicts.ts';
+import { choice, draftFiles, faults, verdict } from './eval/verdicts.ts';
 import { type Ended, type Place, runDialectic } from './run-dialectic.ts';
 import { afterTheFile, emptyDatabase, emptyDirectory, temporaryFolder } from './stores.ts';
 
@@ -46,7 +46,7 @@ export const RUN_PAGES = [...PAGES.keys()].filter((path) =>
 
 /** A minute of work that test/cli.test.ts does with the same command. */
 const DEMO = 'dialectic demo ';
-const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-3-pro'];
+const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-opus-4-5', 'claude-sonnet-4-5', 'gemini-2.5-pro'];
 const BRIEF = 'Should the library open on Sundays? Two staff, 9,000 euros a year.\n';
 
 /** Commands open a database of the shared server in a third of the time of an embedded store. */
@@ -56,9 +56,11 @@ async function emptyPlace(path: string): Promise<Record<string, string>> {
   return { DATABASE_URL: await emptyDatabase() };
 }
 
-/** The offline author writes documents; a single prompt and a judge are no such. */
+/** The offline author writes documents; what a rival of the debate writes and a judge says are none. */
 function answerEvaluation(prompt: string): unknown {
-  if (prompt.includes('Deliverable: eval/single')) return singleFiles('One voice');
+  if (/^Deliverable: eval\/(draft|rewrite)$/m.test(prompt)) return draftFiles('One voice');
+  if (prompt.includes('Deliverable: eval/faults')) return faults;
+  if (prompt.includes('Deliverable: eval/choice')) return choice('X');
   if (prompt.includes('Deliverable: eval/judgement')) return verdict(7, 5, 'X');
   return undefined;
 }

@@ -40,3 +40,19 @@ test('what is left out stays left out', async () => {
   expect((await carryArguments('find', [undefined])).args).toEqual([]);
   expect((await carryArguments('export', ['id', undefined])).args).toEqual(['id']);
 });
+
+test('the folders of each brief of an evaluation are found in the folder of the caller', async () => {
+  const brief = { name: 'bread', text: 'Bread.' };
+  const briefs = [{ ...brief, debate: 'plan', given: '/other' }, brief];
+  const { args, signals: carried } = await carryArguments('evaluate', [
+    { briefs, judges: ['x/y'], out: 'eval', signal },
+  ]);
+  expect(carried).toEqual({ signal });
+  expect(args).toEqual([
+    {
+      briefs: [{ ...brief, debate: join(here, 'plan'), given: '/other' }, brief],
+      judges: ['x/y'],
+      out: join(here, 'eval'),
+    },
+  ]);
+});

@@ -37,21 +37,28 @@ export async function carryArguments(
 
 /** A recipe that is not shipped is a folder. */
 async function absolute(options: Options): Promise<Options> {
-  const { out, process, recorded, recipe, debate, single, trace } = options;
+  const { out, process, recorded, recipe, briefs, trace } = options;
   return {
     ...options,
     ...(typeof out === 'string' && { out: resolve(out) }),
     ...(typeof process === 'string' && { process: await locateProcess(process) }),
     ...(typeof recorded === 'string' && { recorded: resolve(recorded) }),
     ...(typeof trace === 'string' && { trace: resolve(trace) }),
-    ...(typeof debate === 'string' && { debate: resolve(debate) }),
-    ...(isOptions(single) && { single: toAbsoluteFolder(single) }),
+    ...(Array.isArray(briefs) && { briefs: briefs.map(toAbsoluteFolders) }),
     ...(typeof recipe === 'string' && { recipe: await locateProcess(recipe) }),
   };
 }
 
-const toAbsoluteFolder = (side: Options): Options =>
-  typeof side['folder'] === 'string' ? { ...side, folder: resolve(side['folder']) } : side;
+/** The folders that answer a brief of an evaluation. */
+function toAbsoluteFolders(brief: unknown): unknown {
+  if (!isOptions(brief)) return brief;
+  const { debate, given } = brief;
+  return {
+    ...brief,
+    ...(typeof debate === 'string' && { debate: resolve(debate) }),
+    ...(typeof given === 'string' && { given: resolve(given) }),
+  };
+}
 
 async function locateProcess(name: string): Promise<string> {
   const { shipped, folder } = await findRecipe(name);

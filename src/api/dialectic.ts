@@ -140,7 +140,7 @@ export class LocalDialectic {
     return listConfigured(this.#store.models);
   }
 
-  /** Has a debate's folder judged blind against that of a single prompt, and yields what happens. */
+  /** Has debates judged blind against what one model writes, and yields what happens. */
   async *evaluate(options: EvaluationOptions): AsyncGenerator<EvaluationEvent, void, void> {
     const { evaluate } = await import('./evaluate.ts');
     yield* evaluate(this.#store, options, (session) => this.result(session));

@@ -56,7 +56,7 @@ export const METHODS: { readonly [Name in MethodName]: Entry<Functions[Name]> } 
   workOnReplay: FOLLOW,
   watch: FOLLOW,
   models: CALL,
-  evaluate: { kind: 'stream', signalAt: null },
+  evaluate: { kind: 'stream', signalAt: 0 },
   events: CALL,
   workOnAll: { kind: 'stream', signalAt: 0 },
   list: CALL,

@@ -1,7 +1,7 @@
 import { type ModelCheck, type Offers, preflightModels } from '../models/preflight.ts';
 import { createModelProvider } from '../models/provider.ts';
-import { parseAmount } from '../wallet/amounts.ts';
-import { type Allowance, chargeProvider } from '../wallet/charged-provider.ts';
+import { allowanceOf } from '../wallet/allowance.ts';
+import { chargeProvider } from '../wallet/charged-provider.ts';
 import type { RunBudget } from '../wallet/session-budgets.ts';
 import { PREFLIGHT } from '../wallet/session-preflight.ts';
 import type { Store } from './store.ts';
@@ -40,8 +40,3 @@ export async function preflight(
     return call === undefined ? check : { ...check, call };
   });
 }
-
-const allowanceOf = ({ usd, tokens }: RunBudget): Allowance => ({
-  usdMicros: usd === undefined ? null : parseAmount(String(usd), 'USD'),
-  tokens: tokens === undefined ? null : parseAmount(String(tokens), 'token'),
-});

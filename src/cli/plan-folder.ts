@@ -56,7 +56,7 @@ async function findOccupant(folder: string, owner: string | null): Promise<Diale
 const LONGEST_NAME = 60;
 
 /** A name as part of a folder's: letters and digits of any script, and dashes between words. */
-function toFolderName(name: string): string {
+export function toFolderName(name: string): string {
   const short = name.normalize('NFC').trim().slice(0, LONGEST_NAME).toWellFormed();
   const words = short.replaceAll(/[^\p{L}\p{M}\p{N}._]+/gu, '-');
   return words.replaceAll(/^[-.]+|[-.]+$/g, '') || 'brief';

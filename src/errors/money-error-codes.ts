@@ -78,7 +78,7 @@ export const MONEY_ERROR_CODES = {
     402,
     false,
     'A call outside of a run may cost more than a wallet or a budget has left; it was not made.',
-    'Add to the wallet (`dialectic wallet grant`), raise the cap (`dialectic wallet budget`), or free what is held.',
+    'Add to the wallet (`dialectic wallet grant`), raise the cap (`dialectic wallet budget`) or the `--budget`, or free what is held.',
   ),
   funds_busy: entry(
     7,

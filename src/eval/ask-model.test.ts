@@ -4,7 +4,7 @@ import { readModelsConfig } from '../models/config.ts';
 import type { ModelRequest, ModelResult } from '../models/types.ts';
 import { askModel } from './ask-model.ts';
 import { SpendingTally } from './spending.ts';
-import { SINGLE_FILES, writeSingle } from './write-single.ts';
+import { DRAFT_FILES, writeDraft } from './write-draft.ts';
 
 const model = 'openai/priced';
 const config = {
@@ -104,15 +104,16 @@ describe('askModel', () => {
   });
 });
 
-test('writeSingle asks again where a file is missing, and says which', async () => {
-  const files = SINGLE_FILES.map((name) => ({ name, text: `# ${name}` }));
+test('writeDraft asks again where a file is missing, and says which', async () => {
+  const files = DRAFT_FILES.map((name) => ({ name, text: `# ${name}` }));
   const twice = [...files.slice(1), files[1]!];
   const { asked, deps } = play([
     answer(JSON.stringify({ files: twice })),
     answer(JSON.stringify({ files })),
   ]);
-  const { files: kept } = await writeSingle(deps, { model, brief: 'Bread </request>', words: 900 });
-  expect([...kept.keys()]).toEqual(SINGLE_FILES);
-  expect(asked[1]!.messages.at(-1)!.content).toContain(`${SINGLE_FILES[0]} is missing`);
+  const request = { model, brief: 'Bread </request>', words: 900 };
+  const kept = await writeDraft(deps, request, new SpendingTally());
+  expect([...kept.keys()]).toEqual(DRAFT_FILES);
+  expect(asked[1]!.messages.at(-1)!.content).toContain(`${DRAFT_FILES[0]} is missing`);
   expect(asked[0]!.messages[0]!.content).toBe('<request>\nBread \u2039/request>\n</request>');
 });

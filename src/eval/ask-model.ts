@@ -18,7 +18,12 @@ import { sleep } from '../platform/clock.ts';
 import { random } from '../platform/random.ts';
 import type { SpendingTally } from './spending.ts';
 
-export type EvalDeps = { readonly provider: ModelProvider; readonly config: ModelsConfig };
+export type EvalDeps = {
+  readonly provider: ModelProvider;
+  readonly config: ModelsConfig;
+  /** When it aborts nothing more is asked; calls under way end, since they are paid. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** One thing that a model is asked for, outside of any session. */
 type Question = {
@@ -27,7 +32,7 @@ type Question = {
   /** What several questions share; it comes first, so that provider caches keep it. */
   readonly material: string;
   readonly prompt: string;
-  /** `single` or `judgement`; the prompt ends with `Deliverable: eval/KEY`. */
+  /** `draft`, `judgement` and so on; the prompt ends with `Deliverable: eval/KEY`. */
   readonly key: string;
   readonly contract: ContractSchema;
   /** What the contract cannot say. */
@@ -51,7 +56,7 @@ const BEGINNING: Standing = { pieces: [], state: FIRST_TURN, turn: null };
  * that does not fit is asked for again once; then the error says what is wrong.
  */
 export async function askModel(
-  { provider, config }: EvalDeps,
+  { provider, config, signal }: EvalDeps,
   question: Question,
   tally: SpendingTally,
 ): Promise<JsonRecord> {
@@ -59,7 +64,8 @@ export async function askModel(
   const { maxOutputTokens } = await findWindow(question.model, config);
   const call = async (turn: NextTurn | null): Promise<ModelResult> => {
     const request = toRequest(question, turn, maxOutputTokens);
-    return callPatiently(provider, request, (usage) => tally.add(usage, price));
+    requireGoingOn(signal);
+    return callPatiently(provider, request, (usage) => tally.add(usage, price), signal);
   };
   let standing = BEGINNING;
   for (;;) {
@@ -68,6 +74,14 @@ export async function askModel(
     if (next.kind === 'document') return next.content;
     standing = next.standing;
   }
+}
+
+/** Throws `run_stopped` for an evaluation that its caller has stopped. */
+export function requireGoingOn(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return;
+  throw new DialecticError('run_stopped', 'The evaluation was stopped; what was saved is kept.', {
+    action: 'The same command goes on where it was stopped.',
+  });
 }
 
 type Settled =
@@ -132,6 +146,7 @@ async function callPatiently(
   provider: ModelProvider,
   request: ModelRequest,
   count: (usage: TokenUsage | undefined) => void,
+  signal: AbortSignal | undefined,
 ): Promise<ModelResult> {
   for (let tries = 1; ; tries++) {
     const outcome = await provider.generate(request).catch(toDialecticError);
@@ -145,6 +160,7 @@ async function callPatiently(
       error = outcome.error;
     }
     if (!error.retryable || tries >= MOST_TRIES) throw error;
-    await sleep(backoffMs(tries, error, random()));
+    await sleep(backoffMs(tries, error, random()), signal);
+    requireGoingOn(signal);
   }
 }

@@ -1,83 +1,134 @@
-import { type Judging, SIDES, type Side } from './judge-folders.ts';
-import type { Reading } from './reading.ts';
-import type { Spending } from './spending.ts';
+import type { Judging, MissingJudgement } from './judge-cases.ts';
+import { addSpendings, type Spending } from './spending.ts';
 import { type Table, tabulate } from './tabulate.ts';
+import type { PreparedText, RivalName } from './texts.ts';
 
 /** What is known of one folder beside its texts. */
-type SideFacts = {
-  readonly folder: string;
-  readonly models: readonly string[];
+type TextFacts = Omit<PreparedText, 'reading'> & {
   readonly words: number;
   readonly minutes: number;
   /** Share of the lines that stand in another file of the folder too. */
   readonly repeated: number;
-  /** Null where the folder was given and nothing says what it took. */
-  readonly spent: Spending | null;
 };
 
-/** Everything that an evaluation has found, as `--json` prints it. */
-export type Evaluation = Judging &
-  Table & {
-    readonly sides: Readonly<Record<Side, SideFacts>>;
-    /** The words that the single prompt asked for; null where its folder was given. */
-    readonly wordsAsked: number | null;
-    /** What a reader of the table has to know to trust it. */
-    readonly warnings: readonly string[];
-  };
+/** A brief with the folders that answer it, before they are judged. */
+export type PreparedBrief = {
+  readonly name: string;
+  readonly text: string;
+  readonly debate: PreparedText;
+  readonly rivals: readonly (PreparedText & { readonly rival: RivalName })[];
+};
 
-/** A side before it is judged. */
-export type PreparedSide = Omit<SideFacts, 'words' | 'minutes' | 'repeated'> & {
-  readonly reading: Reading;
+type BriefFacts = {
+  readonly name: string;
+  readonly debate: TextFacts;
+  readonly rivals: readonly (TextFacts & { readonly rival: RivalName })[];
+};
+
+/** A judge who is asked about a text that the same model wrote. */
+type OwnText = { readonly judge: string; readonly brief: string; readonly text: string };
+
+/** The debate against one rival, on all briefs. */
+type Comparison = Table & { readonly rival: RivalName };
+
+/** Everything that an evaluation has found, as `--json` prints it. */
+export type Evaluation = Judging & {
+  readonly briefs: readonly BriefFacts[];
+  readonly comparisons: readonly Comparison[];
+  /** What the judges took, judgements of earlier evaluations included. */
+  readonly judging: Spending;
+  /** Models prefer their own texts: whose judgements are of such. */
+  readonly ownTexts: readonly OwnText[];
+  /** What a reader of the tables has to know to trust them. */
+  readonly warnings: readonly string[];
 };
 
 const MOST_APART = 0.15;
 
 /** Puts the outcome together. */
 export function concludeEvaluation(
-  prepared: Readonly<Record<Side, PreparedSide>>,
-  judging: Judging,
-  wordsAsked: number | null,
+  briefs: readonly PreparedBrief[],
+  { judgements, missing }: Judging,
+  judges: readonly string[],
 ): Evaluation {
-  const sides = { debate: toFacts(prepared.debate), single: toFacts(prepared.single) };
-  const warnings = [...findNames(prepared), ...findWarnings(sides, judging)];
-  return { sides, wordsAsked, warnings, ...tabulate(judging.judgements), ...judging };
+  const names = [...new Set(briefs.flatMap(({ rivals }) => rivals.map(({ rival }) => rival)))];
+  const comparisons = names.map((rival) => ({
+    rival,
+    ...tabulate(judgements.filter(({ rivals }) => rivals.includes(rival))),
+  }));
+  const ownTexts = findOwnTexts(briefs, judges);
+  const warnings = [
+    ...ownTexts.map(
+      ({ judge, brief, text }) =>
+        `${judge} judges what it wrote itself (${brief}, ${text}); models prefer their own texts.`,
+    ),
+    ...briefs.flatMap(findNames),
+    ...briefs.flatMap(findLengths),
+    ...briefs.flatMap(findLoneDrafts),
+    ...describeMissing(missing),
+  ];
+  const judging = addSpendings([...judgements, ...missing].map(({ spent }) => spent));
+  const facts = briefs.map(toFacts);
+  return { briefs: facts, comparisons, judging, ownTexts, warnings, judgements, missing };
 }
 
-const toFacts = ({ reading, ...facts }: PreparedSide): SideFacts => ({
+const toFacts = ({ name, debate, rivals }: PreparedBrief): BriefFacts => ({
+  name,
+  debate: factsOf(debate),
+  rivals: rivals.map(({ rival, ...text }) => ({ rival, ...factsOf(text) })),
+});
+
+const factsOf = ({ reading, ...facts }: PreparedText): TextFacts => ({
   ...facts,
   words: reading.words,
   minutes: reading.minutes,
   repeated: reading.repeated,
 });
 
+const textsOf = ({ debate, rivals }: PreparedBrief): (PreparedText & { text: string })[] => [
+  { ...debate, text: 'debate' },
+  ...rivals.map((one) => ({ ...one, text: one.rival })),
+];
+
+const findOwnTexts = (briefs: readonly PreparedBrief[], judges: readonly string[]): OwnText[] =>
+  briefs.flatMap((brief) =>
+    textsOf(brief).flatMap(({ models, text }) =>
+      judges
+        .filter((judge) => models.includes(judge))
+        .map((judge) => ({ judge, brief: brief.name, text })),
+    ),
+  );
+
 /** A folder that names its writers is not judged blind. */
-function findNames(prepared: Readonly<Record<Side, PreparedSide>>): string[] {
-  return SIDES.flatMap((side) => {
-    const { models, reading } = prepared[side];
-    const named = [...new Set(models)].filter((model) =>
-      reading.files.some(({ text }) => text.includes(model)),
-    );
-    return named.map((model) => `The ${side} folder names ${model}: judges could tell it.`);
+const findNames = (brief: PreparedBrief): string[] =>
+  textsOf(brief).flatMap(({ models, reading, text }) =>
+    [...new Set(models)]
+      .filter((model) => reading.files.some((file) => file.text.includes(model)))
+      .map((model) => `${brief.name}: the ${text} names ${model}: judges could tell it.`),
+  );
+
+function findLengths({ name, debate, rivals }: PreparedBrief): string[] {
+  return rivals.flatMap(({ rival, reading }) => {
+    const apart = reading.words / debate.reading.words - 1;
+    if (Math.abs(apart) <= MOST_APART) return [];
+    const share = `${Math.abs(Math.round(apart * 100))} %`;
+    const than = `${share} ${apart < 0 ? 'shorter' : 'longer'} than the debate's`;
+    return [`${name}: the ${rival} folder is ${than}.`];
   });
 }
 
-function findWarnings(
-  { debate, single }: Evaluation['sides'],
-  { judgements, missing }: Judging,
-): string[] {
-  const judges = new Set([...judgements, ...missing].map(({ judge }) => judge));
-  const writers = new Set([...debate.models, ...single.models]);
-  const both = [...judges].filter((judge) => writers.has(judge));
-  const apart = single.words / debate.words - 1;
-  const share = `${Math.abs(Math.round(apart * 100))} %`;
-  return [
-    ...both.map((model) => `${model} judges what it wrote itself; models prefer their own texts.`),
-    ...(Math.abs(apart) > MOST_APART
-      ? [`The single folder is ${share} ${apart < 0 ? 'shorter' : 'longer'} than the debate's.`]
-      : []),
-    ...missing.map(
-      ({ judge, role, first, error }) =>
-        `Missing: ${judge} as ${role}, ${first} first: ${error.message} (${error.code})`,
-    ),
-  ];
+const findLoneDrafts = ({ name, rivals }: PreparedBrief): string[] =>
+  rivals.some(({ drafts }) => drafts === 1)
+    ? [`${name}: best-of is one draft: the debate's money bought no second.`]
+    : [];
+
+/** One line for each judge and reason: what ends the money ends it for many. */
+function describeMissing(missing: readonly MissingJudgement[]): string[] {
+  const groups = Map.groupBy(missing, ({ judge, error }) => `${judge} ${error.message}`);
+  return [...groups.values()].map((same) => {
+    const { judge, role, first, brief, error } = same[0]!;
+    const where = `${brief} as ${role}, ${first} first`;
+    const more = same.length > 1 ? ` and ${same.length - 1} more` : '';
+    return `Missing: ${judge}, ${where}${more}: ${error.message} (${error.code})`;
+  });
 }

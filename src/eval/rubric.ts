@@ -1,6 +1,10 @@
 import type { JsonRecord, JsonValue } from '../generation/json-reader.ts';
 import { toWords } from '../text/markdown-blocks.ts';
 
+/** What every judge is told first. */
+export const JUDGE_SYSTEM =
+  'You judge plans: what you find, not what would please. You answer with one JSON object in the language of the request.';
+
 /** The readers whose part a judge takes. */
 export const ROLES = [
   {

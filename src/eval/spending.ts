@@ -35,3 +35,16 @@ export class SpendingTally {
     };
   }
 }
+
+/** Several spendings as one; a price that is unknown makes the whole cost so. */
+export const addSpendings = (parts: readonly Spending[]): Spending => ({
+  calls: sumOf(parts, ({ calls }) => calls),
+  inputTokens: sumOf(parts, ({ inputTokens }) => inputTokens),
+  outputTokens: sumOf(parts, ({ outputTokens }) => outputTokens),
+  costUsd: parts.some(({ costUsd }) => costUsd === null)
+    ? null
+    : sumOf(parts, ({ costUsd }) => Math.round(costUsd! * 1e6)) / 1e6,
+});
+
+const sumOf = (parts: readonly Spending[], of: (one: Spending) => number): number =>
+  parts.reduce((sum, one) => sum + of(one), 0);

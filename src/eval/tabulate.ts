@@ -1,24 +1,27 @@
-import { type Judgement, SIDES, type Side } from './judge-folders.ts';
+import { type Judgement, SIDES, type Side } from './judge-cases.ts';
 import { DIMENSIONS, type Dimension, ROLES, type Role } from './rubric.ts';
+import { type SignTest, type Summary, signTest, summarise } from './statistics.ts';
 
-/** Mean scores of one role, or of all. */
+/** Scores of one role, or of all, over judgements of which both orders count as one. */
 type ScoreRow = {
   readonly role: Role['key'] | 'all';
-  readonly scores: Readonly<Record<Dimension, Readonly<Record<Side, number>>>>;
+  /** How many judgements these are. */
+  readonly judgements: number;
+  readonly scores: Readonly<Record<Dimension, Readonly<Record<Side, Summary>>>>;
 };
 
 type Count = { readonly debate: number; readonly of: number };
 
-/** How often the debate was preferred. */
+/** What a role, or all, would rather have. */
 export type PreferenceRow = {
   readonly role: Role['key'] | 'all';
-  readonly all: Count;
-  /** By the folder that came first: two unlike counts tell that the place decided. */
+  /** Judgements for a side in both orders; `tie` are those that the order turned. */
+  readonly judgements: Readonly<Record<Side | 'tie', number>>;
+  /** How often the debate was preferred by the folder that came first: unlike counts tell of a bias. */
   readonly byFirst: Readonly<Record<Side, Count>>;
-  /** Judges who chose the same side in both orders, and those whom the order turned. */
-  readonly judges: Readonly<Record<Side | 'turned', number>>;
-  /** The side that more judges chose in both orders; null where neither has more. */
+  /** The side with more judgements; null where neither has more. */
   readonly preferred: Side | null;
+  readonly test: SignTest;
 };
 
 export type Table = {
@@ -26,7 +29,7 @@ export type Table = {
   readonly preferences: readonly PreferenceRow[];
 };
 
-/** Sums judgements up; a role without judgements has no row. */
+/** Sums the judgements against one rival up; a role without judgements has no row. */
 export function tabulate(judgements: readonly Judgement[]): Table {
   const keys = [...ROLES.map(({ key }) => key), 'all'] as const;
   const groups = keys
@@ -36,37 +39,50 @@ export function tabulate(judgements: readonly Judgement[]): Table {
     }))
     .filter(({ own }) => own.length > 0);
   return {
-    scores: groups.map(({ role, own }) => ({ role, scores: meanScores(own) })),
+    scores: groups.map(({ role, own }) => describeScores(role, pairUp(own))),
     preferences: groups.map(({ role, own }) => countPreferences(role, own)),
   };
 }
 
-function meanScores(own: readonly Judgement[]): ScoreRow['scores'] {
-  const mean = (side: Side, key: Dimension): number =>
-    own.reduce((sum, one) => sum + one[side].scores[key].score, 0) / own.length;
+/** The two orders of one judge in one role on one brief: they are one judgement. */
+const pairUp = (own: readonly Judgement[]): Judgement[][] => [
+  ...Map.groupBy(own, ({ brief, pair, judge, role }) =>
+    JSON.stringify([brief, pair, judge, role]),
+  ).values(),
+];
+
+/** A judgement of which one order is missing counts with the other. */
+function describeScores(role: ScoreRow['role'], pairs: readonly Judgement[][]): ScoreRow {
+  const valuesOf = (side: Side, key: Dimension): number[] =>
+    pairs.map(
+      (pair) =>
+        pair.reduce((sum, one) => sum + one.opinions[side].scores[key].score, 0) / pair.length,
+    );
   const entries = DIMENSIONS.map(([key]) => [
     key,
-    { debate: mean('debate', key), single: mean('single', key) },
+    { debate: summarise(valuesOf('debate', key)), rival: summarise(valuesOf('rival', key)) },
   ]);
-  return Object.fromEntries(entries) as ScoreRow['scores'];
+  const scores = Object.fromEntries(entries) as ScoreRow['scores'];
+  return { role, judgements: pairs.length, scores };
 }
 
+/** Half a pair says nothing of a preference, and is left out. */
 function countPreferences(role: PreferenceRow['role'], own: readonly Judgement[]): PreferenceRow {
-  const judges = { debate: 0, single: 0, turned: 0 };
-  for (const pair of pairUp(own)) {
+  const judgements = { debate: 0, rival: 0, tie: 0 };
+  for (const pair of pairUp(own).filter((one) => one.length === SIDES.length)) {
     const [choice] = SIDES.filter((side) => pair.every(({ preference }) => preference === side));
-    judges[choice ?? 'turned']++;
+    judgements[choice ?? 'tie']++;
   }
-  const ahead = judges.debate - judges.single;
+  const { debate, rival } = judgements;
   return {
     role,
-    all: count(own),
+    judgements,
     byFirst: {
       debate: count(own.filter(({ first }) => first === 'debate')),
-      single: count(own.filter(({ first }) => first === 'single')),
+      rival: count(own.filter(({ first }) => first === 'rival')),
     },
-    judges,
-    preferred: ahead === 0 ? null : ahead > 0 ? 'debate' : 'single',
+    preferred: debate === rival ? null : debate > rival ? 'debate' : 'rival',
+    test: signTest(debate, rival),
   };
 }
 
@@ -74,9 +90,3 @@ const count = (own: readonly Judgement[]): Count => ({
   debate: own.filter(({ preference }) => preference === 'debate').length,
   of: own.length,
 });
-
-/** The two orders of one judge in one role; half a pair says nothing and is left out. */
-function pairUp(own: readonly Judgement[]): Judgement[][] {
-  const pairs = Map.groupBy(own, ({ judge, role }) => `${role} ${judge}`);
-  return [...pairs.values()].filter((pair) => pair.length === SIDES.length);
-}

@@ -9,6 +9,7 @@ import type { ModelProvider, ModelRequest, ModelResult, TokenUsage } from '../mo
 import { findWindow } from '../models/windows.ts';
 import { elapsedMs, sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
+import { type Allowance, AllowanceGate, type Amounts } from './allowance.ts';
 import { formatAmount } from './amounts.ts';
 import {
   dropAbandonedHolds,
@@ -30,13 +31,11 @@ export type Payer = {
   readonly purpose: (typeof OUTSIDE_PURPOSES)[number];
   /** The session in whose budget and project the calls are; the user's wallet pays where null. */
   readonly sessionId: string | null;
-  /** What the calls may cost together, beside the limits of the store; micro-dollars and tokens. */
+  /** What the calls may cost together, beside the limits of the store. */
   readonly most?: Allowance | undefined;
   /** Told with the id of each call that was posted. */
   readonly onPosted?: (call: PostedCall) => void;
 };
-
-export type Allowance = { readonly usdMicros: number | null; readonly tokens: number | null };
 
 type PostedCall = { readonly callId: string; readonly model: string };
 
@@ -52,31 +51,59 @@ const PATIENCE_MS = 30_000;
  * not cover is refused with `funds_short`, and nothing is sent.
  */
 export function chargeProvider(provider: ModelProvider, payer: Payer): ModelProvider {
-  const left = { usdMicros: payer.most?.usdMicros ?? null, tokens: payer.most?.tokens ?? null };
+  const allowance = new AllowanceGate(payer.most);
   return {
     generate: async (request, options = {}) => {
       const price = await findPrice(request.model, payer.config);
       const worst = await weigh(request, price, payer.config);
-      requireAllowed(request.model, worst, left);
       const call = { callId: newId(), model: request.model, price };
-      await hold(payer, call, worst, options.signal);
-      if (left.usdMicros !== null) left.usdMicros -= worst.usdMicros;
-      if (left.tokens !== null) left.tokens -= worst.tokens;
-      let result: ModelResult;
+      const short = (why: string): DialecticError => fundsShort(request.model, why);
+      const end = await allowance.take(worst, short, options.signal);
+      let used = NOTHING;
       try {
-        result = await provider.generate(request, options);
-      } catch (thrown) {
-        const { usage, responseId } = toDialecticError(thrown).details as Failed;
-        const paid = usage === undefined ? null : paidUsage(usage);
-        await settle(payer, call, paid, responseId ?? null);
-        throw thrown;
+        await hold(payer, call, worst, options.signal);
+        return await send(provider, payer, call, { request, options, worst }, (paid) => {
+          used = paid;
+        });
+      } finally {
+        end(used);
       }
-      // Outside the `try`: a store that fails here must not void the hold of a paid call.
-      const usage = result.text === '' && result.error ? null : await countUsage(request, result);
-      await settle(payer, call, usage ?? paidUsage(result.usage), result.raw.responseId);
-      return { ...result, usage: usage ?? result.usage };
     },
   };
+}
+
+const NOTHING: Amounts = { usdMicros: 0, tokens: 0 };
+
+type Generate = Parameters<ModelProvider['generate']>;
+type Sent = {
+  readonly request: ModelRequest;
+  readonly options: NonNullable<Generate[1]>;
+  readonly worst: Amounts;
+};
+
+/** Sends a call that is held and posts it, answered or failed; `notePaid` is told what it used. */
+async function send(
+  provider: ModelProvider,
+  payer: Payer,
+  call: Call,
+  { request, options, worst }: Sent,
+  notePaid: (paid: Amounts) => void,
+): Promise<ModelResult> {
+  let result: ModelResult;
+  try {
+    result = await provider.generate(request, options);
+  } catch (thrown) {
+    const { usage, responseId = null } = toDialecticError(thrown).details as Failed;
+    const paid = usage === undefined ? null : paidUsage(usage);
+    notePaid(await settle(payer, call, paid, responseId));
+    throw thrown;
+  }
+  // Outside the `try`: a store that fails here must not void the hold of a paid call.
+  notePaid(worst);
+  const usage = result.text === '' && result.error ? null : await countUsage(request, result);
+  const { responseId } = result.raw;
+  notePaid(await settle(payer, call, usage ?? paidUsage(result.usage), responseId));
+  return { ...result, usage: usage ?? result.usage };
 }
 
 type Failed = { readonly usage?: TokenUsage; readonly responseId?: string | null };
@@ -95,18 +122,6 @@ async function weigh(
   const inputTokens = counter.countRequest(request);
   const { maxOutputTokens } = await findWindow(request.model, config);
   return worstCase(price, inputTokens, request.maxOutputTokens ?? maxOutputTokens ?? USUAL_OUTPUT);
-}
-
-function requireAllowed(model: string, worst: WorstCase, left: Allowance): void {
-  const { usdMicros, tokens } = left;
-  if (usdMicros !== null && worst.usdMicros > usdMicros) {
-    const rest = `the budget of the run leaves ${formatAmount(usdMicros, 'USD')}`;
-    throw fundsShort(model, `${formatAmount(worst.usdMicros, 'USD')} at most, and ${rest}`);
-  }
-  if (tokens !== null && worst.tokens > tokens) {
-    const rest = `the budget of the run leaves ${formatAmount(tokens, 'token')}`;
-    throw fundsShort(model, `${formatAmount(worst.tokens, 'token')} at most, and ${rest}`);
-  }
 }
 
 const LIMITS: Readonly<Record<string, string>> = {
@@ -165,23 +180,26 @@ function priceUnknown(model: string): DialecticError {
   return new DialecticError('price_unknown', message, { details: { model, sent: false } });
 }
 
-/** Posts what a call used; null gives its hold back. */
+/** Posts what a call used, and returns it; null gives its hold back. */
 async function settle(
   payer: Payer,
   { callId, model, price }: Call,
   usage: TokenUsage | null,
   responseId: string | null,
-): Promise<void> {
+): Promise<Amounts> {
   const { database, tenantId, purpose, onPosted } = payer;
   const key = { callId, purpose };
-  if (usage === null) return database.asTenant(tenantId, (tx) => voidHold(tx, key));
-  await postAnswered(payer, (tx) =>
-    postCall(tx, key, {
-      usdMicros: price === null ? 0 : costMicros(usage, price),
-      tokens: usage.inputTokens + usage.outputTokens,
-      estimated: usage.estimated,
-      details: { model, price, usage, responseId },
-    }),
-  );
+  if (usage === null) {
+    await database.asTenant(tenantId, (tx) => voidHold(tx, key));
+    return NOTHING;
+  }
+  const used = {
+    usdMicros: price === null ? 0 : costMicros(usage, price),
+    tokens: usage.inputTokens + usage.outputTokens,
+  };
+  const details = { model, price, usage, responseId };
+  const cost = { ...used, estimated: usage.estimated, details };
+  await postAnswered(payer, (tx) => postCall(tx, key, cost));
   onPosted?.({ callId, model });
+  return used;
 }

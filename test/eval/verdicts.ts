@@ -1,5 +1,5 @@
 import { DIMENSIONS, type Label } from '../../src/eval/rubric.ts';
-import { SINGLE_FILES } from '../../src/eval/write-single.ts';
+import { DRAFT_FILES } from '../../src/eval/write-draft.ts';
 import type { Asked } from '../generation/scripted-server.ts';
 
 /** A judge's opinion of a folder with one score throughout. */
@@ -17,9 +17,22 @@ export const verdict = (x: number, y: number, preference: Label) => ({
   reason: `${preference} is better.`,
 });
 
-/** The answer to the single prompt; every file holds the mark that tells it from a debate's. */
-export const singleFiles = (mark: string) => ({
-  files: SINGLE_FILES.map((name) => ({ name, text: `# ${name}\n\n${mark} says what to do.` })),
+/** A straight draft; every file holds the mark that tells it from other texts. */
+export const draftFiles = (mark: string) => ({
+  files: DRAFT_FILES.map((name) => ({ name, text: `# ${name}\n\n${mark} says what to do.` })),
+});
+
+/** The thirty worst faults of a draft. */
+export const faults = {
+  faults: Array.from({ length: 30 }, (_, at) => `Fault ${at + 1} of the draft.`),
+};
+
+/** The choice of a judge who gives all roles one answer. */
+export const choice = (better: Label) => ({
+  people: better,
+  developer: better,
+  reviewer: better,
+  reason: `${better} is better.`,
 });
 
 /** The label under which a judge was shown the folder that holds a mark. */
