@@ -94,6 +94,7 @@ async function begin(
   // A prompt that had to be shortened is one that no plan foresaw, as a repair is.
   const automatic = purpose === 'repair' || shortened.length > 0;
   const columns = [callId, sessionId, job.id, request.model, purpose];
+  const values = [...columns, JSON.stringify(shortened), countedTokens];
   const [, chainCost, , , held] = await Promise.all([
     // A takeover is ordered before this transaction, or sees its row.
     requireLease(tx, job),
@@ -103,7 +104,7 @@ async function begin(
          (tenant_id, id, session_id, job_id, model, purpose, shortened, counted_tokens)
        select current_tenant(), c.* from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[],
          $5::text[], $6::json[], $7::int[]) as c`,
-      [...columns, JSON.stringify(shortened), countedTokens],
+      values,
       'begin-calls',
       'new calls',
     ),

@@ -56,9 +56,9 @@ export async function compute(
   // The sources that a search has added are not among those that were loaded.
   const isSearch = computation === 'search';
   const page = isSearch ? null : pageOf(assembly, { ...made, cost: NO_COST });
+  const text = JSON.stringify(content);
   const saved = commit({
     writeAtOnce: (tx) => {
-      const text = JSON.stringify(content);
       const chunk = { ...place, id, chainId: job.chainId, text, finishReason: 'computed' };
       return Promise.all([
         saveContribution(tx, chunk),

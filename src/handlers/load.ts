@@ -11,6 +11,7 @@ import {
   type Standing,
 } from '../generation/chain.ts';
 import type { JobInput } from '../generation/job-input.ts';
+import { readExecutePayload } from '../generation/read-execute-payload.ts';
 import type { Job } from '../jobs/types.ts';
 import type { CallSubject } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
@@ -50,7 +51,9 @@ export type Loaded = Assembly & {
 /** Reads a chain's texts, its inputs and what its next request is made of. */
 export async function load(database: Database, job: Job): Promise<Loaded> {
   const reads = database.readsOf(job.tenantId);
-  const payload = job.payload as unknown as ExecutePayload;
+  // Before the first read begins: what throws between two of them leaves the promise of the first to
+  // nobody, and its rejection ends the process with the jobs of all tenants.
+  const payload = readExecutePayload(job);
   // Given before any of them is awaited, the statements take one round trip.
   const [session, facts, sources, given, chunks, seedPrompt, version, abandoned] =
     await Promise.all([

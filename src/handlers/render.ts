@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { hashOf, saveBlob } from '../documents/blobs.ts';
 import type { Assembly } from '../generation/assemble-request.ts';
 import type { ChildJob, JobContext } from '../jobs/context.ts';
+import { readPayload } from '../jobs/read-payload.ts';
 import type { Job } from '../jobs/types.ts';
 import type { Loss } from '../planning/types.ts';
 import { stageOf, stepOf } from '../recipe/edges.ts';
@@ -28,6 +30,8 @@ type DocumentRow = {
   is_computed: boolean;
 };
 
+const renderPayload = z.object({ identity: z.string() });
+
 /** The RENDER job of a document whose page cannot be made when it is saved. */
 export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>): ChildJob[] {
   if (step.output.template === null) return [];
@@ -43,19 +47,18 @@ export function renderJobs({ planned, step }: Pick<Assembly, 'planned' | 'step'>
 export async function render(database: Database, { job, commit }: JobContext): Promise<void> {
   const subject = await loadPage(database, job);
   const page = makePage(subject);
+  const hash = hashOf(page);
   await commit({
     writeAtOnce: (tx) => {
       const update = 'update documents set markdown_hash = $2 where id = $1';
-      return Promise.all([
-        saveBlob(tx, page),
-        tx.query(update, [subject.id, hashOf(page)], 'save-page'),
-      ]);
+      return Promise.all([saveBlob(tx, page), tx.query(update, [subject.id, hash], 'save-page')]);
     },
   });
 }
 
 const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
   database.asTenant(job.tenantId, async (tx) => {
+    const { identity } = readPayload(renderPayload, job);
     const [session, row, { chainId }, sources] = await Promise.all([
       readSession(tx, job.sessionId),
       tx.queryOne<DocumentRow>(
@@ -63,7 +66,7 @@ const loadPage = (database: Database, job: Job): Promise<PageSubject> =>
            missing, body_hash, citations, exists (select from contributions c
              where c.id = contribution_id and c.finish_reason = 'computed') as is_computed
          from documents where session_id = $1 and identity = $2 and not superseded`,
-        [job.sessionId, job.payload['identity']],
+        [job.sessionId, identity],
         'read-rendered',
       ),
       tx.queryOne<{ chainId: string }>('select chain_id as "chainId" from jobs where id = $1', [

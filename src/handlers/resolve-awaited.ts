@@ -23,10 +23,11 @@ export async function resolveAwaited(
   for (const { identity, documentId, contributionId } of awaited) {
     // Its job has ended well, or this one would not run.
     const { id, contribution } = rows.find((row) => row.identity === identity)!;
-    text = text
-      .replaceAll(documentId, id)
-      // Only a document that was given has none, and no job makes such a one.
-      .replaceAll(contributionId, contribution ?? contributionId);
+    text = text.replaceAll(documentId, id);
+    // Only a document that was given has none, and no job makes such a one.
+    if (contribution !== null && contributionId !== '') {
+      text = text.replaceAll(contributionId, contribution);
+    }
   }
   return JSON.parse(text) as PlannedJob;
 }

@@ -38,6 +38,7 @@ export async function save(
     verdict.kind === 'document'
       ? makeDocument({ ...judged, verdict, firstChunk: firstChunk ?? id }, costWith(judged))
       : null;
+  const uncited = judged.isFirstUncited ? tellUncited(judged) : null;
   const saved = commit({
     writeAtOnce: (tx) => {
       const { text, finishReason } = answer;
@@ -45,7 +46,7 @@ export async function save(
       return Promise.all([
         saveContribution(tx, { ...place, id, chainId: job.chainId, text, finishReason }),
         made && saveMade(tx, job, judged, made),
-        judged.isFirstUncited && addNotice(tx, tellUncited(judged)),
+        uncited && addNotice(tx, uncited),
         endCall(tx, judged, id),
       ]);
     },

@@ -83,7 +83,7 @@ export async function commitEffects(
   const finish = async (tx: Transaction): Promise<ClaimedJob[] | null> => {
     const given = [
       write ? undefined : lock(tx),
-      effects.writeAtOnce?.(tx),
+      startWrites(effects, tx),
       insertChildren(tx, childrenOf(job, effects)),
       appendEvents(tx, effects.events ?? []),
       ...settle(tx, job, effects),
@@ -103,6 +103,10 @@ export async function commitEffects(
     return tx.finish(() => finish(tx));
   });
 }
+
+/** What it throws rejects with the statements beside it: otherwise their promises were nobody's. */
+const startWrites = async ({ writeAtOnce }: Effects, tx: Transaction): Promise<unknown> =>
+  writeAtOnce?.(tx);
 
 /**
  * Whose commits go together. The ends of calls wait for the same wallet and stage run, in this order;

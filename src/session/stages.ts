@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TenantQueries } from '../db/transaction.ts';
 import type { ChildJob } from '../jobs/context.ts';
+import { readPayload } from '../jobs/read-payload.ts';
 import type { Job } from '../jobs/types.ts';
 import type { Pass, SessionView } from './read.ts';
 
@@ -9,8 +10,8 @@ const stagePayload = z.object({ stage: z.string(), iteration: z.int() }).readonl
 /** The payload of a stage's own job and of its lanes' roots. */
 export type StagePayload = z.infer<typeof stagePayload>;
 
-export const readStagePayload = ({ payload }: Pick<Job, 'payload'>): StagePayload =>
-  stagePayload.parse(payload);
+export const readStagePayload = (job: Pick<Job, 'id' | 'type' | 'payload'>): StagePayload =>
+  readPayload(stagePayload, job);
 
 /** The last statements of a transaction, all given before one of them is awaited. */
 export type AtOnce = () => Promise<unknown>;
