@@ -18,7 +18,7 @@ export type SchemaFiles = {
  * Grows with every change of a file in functions/, so that of two builds with equal migrations the
  * older one does not put its functions back. test/contract/function-editions.txt lists their digests.
  */
-const EDITION = 34;
+const EDITION = 35;
 
 /** Reads the files beside this one, in the order of their names. */
 export const readSchemaFiles = (): SchemaFiles => ({

@@ -78,9 +78,11 @@ async function settle(
   // An error without a code counts as transient; one with a code says itself whether it is.
   const mayPass = error.code === 'internal_error' || error.retryable;
   const counts = error.details['sent'] !== false;
-  const tries = job.attempt + (counts ? 1 : 0);
+  // A tenant may write any number into its row; from one below zero it would be tried for ever.
+  const before = Math.max(0, job.attempt);
+  const tries = before + (counts ? 1 : 0);
   if (mayPass && tries < (job.maxAttempts ?? settings.maxAttempts)) {
-    const restMs = backoffMs(job.attempt, error, random(), settings);
+    const restMs = backoffMs(before, error, random(), settings);
     await retryLater(database, job, stored, restMs, counts);
   } else {
     await database.asWorker((tx) => failForGood(tx, job, stored));
@@ -102,8 +104,8 @@ function tellWait(error: DialecticError, askedFor: number): DialecticError {
 /** Fails the job, of which a trigger tells the user; false if the lease is gone. */
 export async function failForGood(tx: AnyTransaction, job: Job, error: JobError): Promise<boolean> {
   const rows = await tx.query(
-    `update jobs set status = 'failed', attempt = attempt + 1, error = $4, finished_at = app_now(),
-       worker_id = null, lease_token = null, lease_until = null, committed_token = $3
+    `update jobs set status = 'failed', attempt = least(attempt, 2147483646) + 1, error = $4,
+       finished_at = app_now(), worker_id = null, lease_token = null, lease_until = null, committed_token = $3
      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
      returning 1`,
     [job.tenantId, job.id, job.leaseToken, error],

@@ -33,11 +33,14 @@ export type SessionKey = { readonly tenantId: string; readonly sessionId: string
 /** A job, and for how long it had been due when it was claimed. */
 export type ClaimedJob = Job & { readonly waitedMs: number };
 
-/** What a worker needs of the jobs that it claims. */
+/**
+ * What a worker needs of the jobs that it claims. `run_after` may be -infinity, which PostgreSQL 15 and
+ * 16 subtract from no other time.
+ */
 const CLAIMED = `tenant_id, id, session_id, stage_run_id, lane_id, step_key, job_type, role,
   parent_job_id, chain_id, dependency_policy, quorum, concurrency_key, attempt,
   max_attempts, takeovers, degraded, payload, lease_token,
-  extract(epoch from app_now() - run_after)::float8 * 1000 as waited_ms`;
+  (extract(epoch from app_now()) - extract(epoch from run_after))::float8 * 1000 as waited_ms`;
 
 type ClaimedRow = Omit<JobRow, 'status'> & { waited_ms: number };
 
@@ -167,7 +170,8 @@ export async function retryLater(
 ): Promise<boolean> {
   return database.asWorker(async (tx) => {
     const rows = await tx.query(
-      `update jobs set status = 'retrying', attempt = attempt + $5::int, error = $4,
+      `update jobs set status = 'retrying', attempt = greatest(0, least(attempt, 2147483646)) + $5::int,
+         error = $4,
          run_after = app_now() + $6::int * interval '1 millisecond',
          worker_id = null, lease_token = null, lease_until = null
        where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'

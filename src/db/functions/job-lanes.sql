@@ -15,7 +15,9 @@ begin
     perform 1 from stage_runs r where r.tenant_id = any (tenants) and r.id = any (runs)
       order by r.id for no key update;
   end if;
-  update stage_runs r set version = version + 1
+  -- After the greatest number that JavaScript holds comes 1 again: a tenant may write any, and a sum that
+  -- overflowed would end the batch in which jobs of other tenants end, too.
+  update stage_runs r set version = r.version % 9007199254740991 + 1
   where r.tenant_id = any (tenants) and r.id = any (runs);
 
   update lane_steps l set
