@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { codeOf, DialecticError } from '../errors/errors.ts';
 import type { Database } from './database.ts';
 import { describeObject, findForeignObjects } from './foreign-objects.ts';
 import { readStoreId, rolesOf } from './store-roles.ts';
@@ -19,21 +20,44 @@ type Rights = {
   all_create: boolean;
   /** On servers on which a login with CREATEROLE can give itself any role. */
   role_makers: string[];
+  /** Logins with open connections to the database, which stay open when CONNECT is revoked. */
+  connected: string[];
 };
+
+type Member = { role: string; member: string };
 
 const RIGHTS = `select current_user::text as login, d.datname as database, me.rolsuper is true as is_superuser,
     has_database_privilege('public', d.oid, 'CONNECT') as all_connect,
     has_schema_privilege('public', 'public', 'CREATE') as all_create,
     array(select r.rolname::text from pg_roles r
       where r.rolcreaterole and r.rolcanlogin and not r.rolsuper
-        and current_setting('server_version_num')::int < 160000 order by 1) as role_makers
+        and current_setting('server_version_num')::int < 160000 order by 1) as role_makers,
+    array(select distinct r.rolname::text from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
+      where a.datid = d.oid and not r.rolsuper and r.oid <> me.oid order by 1) as connected
   from pg_database d, pg_roles me
   where d.datname = current_database() and me.rolname = current_user`;
+
+/**
+ * Who else can take a role of the store, or the login itself, by itself or through other roles. Each
+ * membership is a row, since each is ended by a statement of its own.
+ */
+const MEMBERS = `with recursive reached as (
+    select oid from pg_roles where rolname = any ($1) or rolname = current_user
+    union select m.member from pg_auth_members m join reached r on m.roleid = r.oid)
+  select distinct m.roleid::regrole::text as role, m.member::regrole::text as member
+  from reached join pg_auth_members m on m.roleid = reached.oid join pg_roles r on r.oid = m.member
+  where not r.rolsuper and r.rolname <> all ($1) and r.rolname <> current_user
+  order by 1, 2`;
 
 /** What the login of a server's store could not close when it set the store up. */
 export async function findOpenRights(database: Database): Promise<OpenRight[]> {
   if (database.driver.kind !== 'server') return [];
-  const rights = await database.transaction({ as: 'owner' }, (tx) => tx.queryOne<Rights>(RIGHTS));
+  const names = await listStoreRoles(database);
+  // The owner of the ledger's functions is a role of the store that no transaction takes.
+  const roles = [...names, ...names.map((name) => name.replace(/_app(?=_|$)/, '_ledger'))];
+  const [rights, members] = await database.transaction({ as: 'owner' }, (tx) =>
+    Promise.all([tx.queryOne<Rights>(RIGHTS), tx.query<Member>(MEMBERS, [roles])]),
+  );
   const { login, role_makers: makers } = rights;
   const found: OpenRight[] = [];
   if (rights.is_superuser) {
@@ -51,6 +75,7 @@ export async function findOpenRights(database: Database): Promise<OpenRight[]> {
       isHole: true,
     });
   }
+  found.push(...members.map(describeMember), ...rights.connected.map(describeConnected));
   if (makers.length > 0) {
     found.push({
       message:
@@ -79,6 +104,20 @@ async function describeOthers({ driver }: Database): Promise<OpenRight[]> {
   ];
 }
 
+const describeMember = ({ role, member }: Member): OpenRight => ({
+  message: `${member} can take the role ${role}, and with it read and change the store.`,
+  next: `Whoever granted it, or an administrator, ends that: revoke ${role} from ${member};`,
+  isHole: true,
+});
+
+const describeConnected = (login: string): OpenRight => ({
+  message: `The login ${login} is connected to the database, and stays so when CONNECT is revoked.`,
+  next:
+    'An administrator ends its connections: select pg_terminate_backend(pid) from ' +
+    `pg_stat_activity where usename = ${pg.escapeLiteral(login)};`,
+  isHole: false,
+});
+
 /** Who is connected can call and read nothing, but may hold locks and fill the disk with its own. */
 function describeConnect({ database }: Rights): OpenRight {
   const name = pg.escapeIdentifier(database);
@@ -95,6 +134,16 @@ function describeConnect({ database }: Rights): OpenRight {
 export async function listStoreRoles({ driver }: Database): Promise<string[]> {
   if (driver.kind !== 'server') return [];
   const { client, release } = await driver.acquire();
-  const id = await readStoreId(client).finally(release);
+  const id = await readStoreId(client).catch(refuseOtherLogin).finally(release);
   return id === undefined ? [] : Object.values(rolesOf(id));
+}
+
+/** A further login has the store's roles perhaps, but none of the rights of the login that made it. */
+function refuseOtherLogin(thrown: unknown): never {
+  if (codeOf(thrown) !== '42501') throw thrown;
+  throw new DialecticError(
+    'database_refused',
+    'This login did not make the store and may not read what the store says of itself.',
+    { cause: thrown, action: 'Name the login that made the store in DATABASE_URL.' },
+  );
 }
