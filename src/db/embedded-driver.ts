@@ -200,6 +200,8 @@ export class EmbeddedDriver implements Driver {
     await this.#thread?.terminate('crashed');
   }
 
+  async cutIfSilent(): Promise<void> {} // there is no server
+
   /** Lets what has begun finish, closes the files, backs them up if it is time, and unlocks. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();

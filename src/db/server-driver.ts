@@ -1,6 +1,7 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { codeOf, DialecticError } from '../errors/errors.ts';
-import { sleep } from '../platform/clock.ts';
+import { elapsedMs, sleep } from '../platform/clock.ts';
 import { type HideSecrets, hideFragments } from '../text/hide-fragments.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { Driver, HeldConnection, Hint, Presence, Purpose } from './driver.ts';
@@ -24,6 +25,11 @@ export type ServerOptions = {
 const OLDEST_SERVER = 150_000;
 const RECONNECT_MS = 1_000;
 const FULL_RETRY_MS = 2_000;
+/** An end that takes longer is looked into, and a server that does not answer this long is silent. */
+const SLOW_END_MS = 2_000;
+const SILENT_MS = 4_000;
+/** Whatever ends with the connections tries once more to reach the server; it is not asked again. */
+const STAYS_SILENT_MS = 10_000;
 
 /**
  * A connection of the server plans every statement for itself, and functions that two roles call in turn
@@ -44,7 +50,9 @@ export class ServerDriver implements Driver {
   readonly #queue: ConnectionPool;
   readonly #listeners = new Listeners();
   #listening: Promise<pg.Client> | undefined;
+  readonly #sockets = new Set<Socket>();
   #full = false;
+  #silentUntilMs = -Infinity;
   #closing: Promise<void> | undefined;
 
   private constructor(url: string, options: ServerOptions) {
@@ -52,6 +60,7 @@ export class ServerDriver implements Driver {
     this.#hide = hideFragments(passwordsIn(url));
     this.#config = {
       connectionString: url,
+      stream: () => this.#openSocket(),
       types: valueParsers,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
       keepAlive: true,
@@ -71,7 +80,8 @@ export class ServerDriver implements Driver {
       const { rows } = await held.client
         .query("select current_setting('server_version_num')::int as version")
         .finally(() => held.release());
-      if (rows[0].version < OLDEST_SERVER) throw unsupported(rows[0].version);
+      const version = requireVersion(rows);
+      if (version < OLDEST_SERVER) throw unsupported(version);
     } catch (error) {
       await driver.close();
       throw error;
@@ -83,6 +93,7 @@ export class ServerDriver implements Driver {
 
   async acquire(purpose: Purpose = 'work'): Promise<HeldConnection> {
     this.#refuseWhenClosed();
+    this.#refuseWhenSilent();
     try {
       const pool = purpose === 'queue' ? this.#queue : this.#work;
       return await pool.acquire(purpose === 'aside');
@@ -160,9 +171,43 @@ export class ServerDriver implements Driver {
   }
 
   async #shutDown(): Promise<void> {
+    const ended = new AbortController();
+    void this.cutIfSilent(ended.signal);
     const listener = await this.#listening?.catch(() => undefined);
     await listener?.end();
     await Promise.all([...new Set([this.#work, this.#queue])].map((pool) => pool.end()));
+    ended.abort();
+  }
+
+  async cutIfSilent(ended: AbortSignal): Promise<void> {
+    await sleep(SLOW_END_MS, ended);
+    if (ended.aborted || (await this.#isAnswering())) return;
+    this.#silentUntilMs = elapsedMs() + STAYS_SILENT_MS;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** A refusal is an answer, too. A connection that stays open says nothing: a proxy may hold it. */
+  async #isAnswering(): Promise<boolean> {
+    const probe = new pg.Client({ ...this.#config, connectionTimeoutMillis: SILENT_MS });
+    probe.on('error', () => {});
+    try {
+      await probe.connect();
+      await probe.end();
+      return true;
+    } catch (error) {
+      return explainConnecting(error, this.#hide).code !== 'database_unreachable';
+    }
+  }
+
+  #openSocket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    return socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #refuseWhenSilent(): void {
+    if (elapsedMs() > this.#silentUntilMs) return;
+    throw new DialecticError('database_unreachable', 'The database server does not answer.');
   }
 
   #refuseWhenClosed(): void {
@@ -218,6 +263,15 @@ export class ServerDriver implements Driver {
       }
     }
   }
+}
+
+/** What answers without a row is another program than PostgreSQL, or a proxy that makes answers up. */
+function requireVersion([row]: readonly { version?: unknown }[]): number {
+  if (typeof row?.version === 'number') return row.version;
+  throw new DialecticError(
+    'database_unsupported',
+    'The server does not say which version of PostgreSQL it is; DATABASE_URL may name something else.',
+  );
 }
 
 function unsupported(version: number): DialecticError {

@@ -173,6 +173,8 @@ export class Worker {
    */
   async stop(graceMs = 5_000, impatience?: AbortSignal): Promise<void> {
     this.#stop.abort();
+    const ended = new AbortController();
+    void this.#database.driver.cutIfSilent(ended.signal);
     // It goes on with nothing from now on, though its last jobs may take a while.
     const left = this.#presence?.leavePlace();
     this.#look();
@@ -185,6 +187,7 @@ export class Worker {
     for (const cleanup of this.#cleanups) await cleanup();
     await left;
     await this.#presence?.end();
+    ended.abort();
   }
 
   async #run(): Promise<void> {
