@@ -10,7 +10,13 @@ import {
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, DialecticError, messageOf } from '../errors/errors.ts';
-import { foreign, lookAt, readText, requirePlainFolder } from './database-files.ts';
+import {
+  foreign,
+  lookAt,
+  readText,
+  requireOwnDirectory,
+  requirePlainFolder,
+} from './database-files.ts';
 
 /** What lies in a data directory is its owner's alone: the files hold every tenant's rows. */
 export const PRIVATE_MODE = 0o700;
@@ -29,8 +35,14 @@ export const restoredFolder = (directory: string): string => join(directory, 'pg
 export const backupsFolder = (directory: string): string => join(directory, 'backups');
 
 /** What lies among the backups, whole or not; behind a link lies nothing of this directory. */
-export const backupNames = (directory: string): string[] =>
-  lookAt(backupsFolder(directory))?.isDirectory() ? readdirSync(backupsFolder(directory)) : [];
+export function backupNames(directory: string): string[] {
+  const folder = backupsFolder(directory);
+  try {
+    return lookAt(folder)?.isDirectory() ? readdirSync(folder) : [];
+  } catch (error) {
+    throw foreign(directory, folder, `cannot be read: ${messageOf(error)}`);
+  }
+}
 
 /**
  * Copies a database's files one after another, so that after a failure none is still under way. A
@@ -66,8 +78,9 @@ const POSTGRES_MAJOR = '18';
 export function checkDirectory(directory: string): void {
   let problem = 'it is not a directory';
   try {
-    if (statSync(directory).isDirectory()) return;
+    if (statSync(directory).isDirectory()) return requireOwnDirectory(directory);
   } catch (error) {
+    if (error instanceof DialecticError) throw error;
     if (codeOf(error) === 'ENOENT') return;
     problem = messageOf(error);
   }

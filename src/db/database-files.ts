@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, DialecticError } from '../errors/errors.ts';
@@ -70,9 +70,21 @@ export function checkDatabaseFiles(directory: string, folder: string): void {
 
 /** As PostgreSQL does: who owns the files can read and change them at any time. Root may open any. */
 function requireOwnOwner(directory: string, folder: string): void {
+  refuseOwner(directory, folder, lookAt(folder)?.uid);
+}
+
+/**
+ * The same for the data directory, which may be a link: its owner can put other files in the place of
+ * ours at any time, whoever owns these.
+ */
+export function requireOwnDirectory(directory: string): void {
+  refuseOwner(directory, directory, statSync(directory).uid);
+}
+
+function refuseOwner(directory: string, path: string, owner: number | undefined): void {
   const user = process.getuid?.() ?? 0;
-  const owner = lookAt(folder)?.uid ?? user;
-  if (user !== 0 && owner !== user) throw foreign(directory, folder, 'belongs to another user');
+  if (user === 0 || owner === undefined || owner === user) return;
+  throw foreign(directory, path, 'belongs to another user');
 }
 
 /**

@@ -5,7 +5,7 @@ import { now, sleep } from '../platform/clock.ts';
 import { FileLock, isOfSqlite } from '../platform/file-lock.ts';
 import { replaceText } from '../platform/safe-writes.ts';
 import { PRIVATE_MODE } from './data-directory.ts';
-import { isTime, readText } from './database-files.ts';
+import { isTime, readText, requireOwnDirectory } from './database-files.ts';
 import { DEFAULT_RESERVE_BYTES, describeRoom, neededToGoOn, readFreeNow } from './disk-watch.ts';
 
 /** Who holds a data directory. */
@@ -32,6 +32,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   let lock: FileLock | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: PRIVATE_MODE });
+    requireOwnDirectory(directory);
     lock = new FileLock(join(directory, LOCK_FILE));
     if (!lock.tryTake()) throw lockedError(directory, await readLivingHolder(directory));
     await writeHolder(directory);

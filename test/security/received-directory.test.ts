@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,10 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDialectic } from '../../src/api/open-dialectic.ts';
-import { readBackupFailure } from '../../src/db/backup.ts';
+import { listBackups, readBackupFailure } from '../../src/db/backup.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { restoreStore } from '../../src/db/restore.ts';
 import { FileLock } from '../../src/platform/file-lock.ts';
@@ -337,6 +339,40 @@ test('a database that belongs to another user is not opened', async () => {
   expect(await use(place.directory)).toBe(UNUSABLE);
   getuid.mockRestore();
   expect(await use(place.directory)).toBe('opens');
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a directory that belongs to another user is not used',
+  async () => {
+    const place = await receive();
+    const own = 54_321;
+    const entries = readdirSync(place.directory, { recursive: true, encoding: 'utf8' });
+    for (const entry of entries) lchownSync(place.in(entry), own, own);
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(own);
+    expect(await use(place.directory)).toBe(UNUSABLE);
+    lchownSync(place.directory, own, own);
+    expect(await use(place.directory)).toBe('opens');
+    getuid.mockRestore();
+  },
+);
+
+test('a folder of backups that cannot be read is refused by name', async () => {
+  const place = await receive();
+  mkdirSync(place.in('backups'), { recursive: true });
+  // Root reads every file; another account does not.
+  const isRoot = process.geteuid?.() === 0;
+  for (const folder of [dirname(place.directory), place.directory]) chmodSync(folder, 0o755);
+  chmodSync(place.in('backups'), 0o000);
+  const list = (): unknown => {
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      return listBackups(place.directory);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+  };
+  expect(list).toThrow(expect.objectContaining({ code: 'data_directory_unusable' }));
+  chmodSync(place.in('backups'), 0o700);
 });
 
 describe('a library that a database names', () => {
