@@ -97,6 +97,11 @@ export async function* workOnRun(
   const { worker, load, nudge } = createRunWorker(store, sessionId, concurrency, tracing.trace);
   const writes = new BackgroundWrites<FolderEvent>(load);
   await resumeSettings(store);
+  // At once: a busy store can keep the loop below from seeing the signal for seconds, and who asks
+  // meanwhile how many workers go on with the session must not be told of this one.
+  const leave = (): void => worker.leave();
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
   await worker.start();
   // When the worker has asked for its first jobs: the store takes some milliseconds to find them.
   void nextTurn().then(() => findReadingOrders(session.process));
@@ -131,6 +136,7 @@ export async function* workOnRun(
     isLeft = false;
     throw thrown;
   } finally {
+    signal.removeEventListener('abort', leave);
     await Promise.all([writes.end({ isRepeated: isOver }), stopping ?? stop()]);
   }
   // Before anything is told: who then leaves the loop finds the folder whole.

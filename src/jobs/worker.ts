@@ -108,6 +108,7 @@ export class Worker {
   #lastFault = '';
   #sweptAt = -Infinity;
   #loop: Promise<void> | undefined;
+  #leaving: Promise<void> | undefined;
 
   constructor({ database, handlers, session, limits, trace, ...rest }: WorkerOptions) {
     const defaults = {
@@ -137,6 +138,7 @@ export class Worker {
     if (this.#limits) await writeLimits(this.#database, this.#limits);
     const place = workplaceOf(this.#session?.sessionId);
     this.#presence = await this.#database.driver.announce(this.id, place);
+    if (this.#stop.signal.aborted) this.leave();
     try {
       await this.#begin();
     } catch (thrown) {
@@ -167,17 +169,21 @@ export class Worker {
     return this.#leases.size;
   }
 
+  /** Claims nothing more and is counted no longer as a worker of its session; its jobs go on. */
+  leave(): void {
+    this.#stop.abort();
+    this.#leaving ??= this.#presence?.leavePlace();
+    this.#look();
+  }
+
   /**
    * Stops claiming, lets jobs finish for a while or until the signal, then aborts them and hands them
    * back.
    */
   async stop(graceMs = 5_000, impatience?: AbortSignal): Promise<void> {
-    this.#stop.abort();
     const ended = new AbortController();
     void this.#database.driver.cutIfSilent(ended.signal);
-    // It goes on with nothing from now on, though its last jobs may take a while.
-    const left = this.#presence?.leavePlace();
-    this.#look();
+    this.leave(); // before its last jobs end, which may take a while
     await this.#loop;
     await this.#leases.untilIdle(graceMs, impatience);
     const unfinished = this.#leases.abortAll();
@@ -185,7 +191,7 @@ export class Worker {
     await this.#batch.drain();
     if (unfinished.length > 0) await handBack(this.#database, unfinished).catch(() => {});
     for (const cleanup of this.#cleanups) await cleanup();
-    await left;
+    await this.#leaving;
     await this.#presence?.end();
     ended.abort();
   }

@@ -86,6 +86,23 @@ describeOnBoth('a run that is left', (kind) => {
     await close();
   }, 60_000);
 
+  test('is no worker of the session from the first Ctrl-C on, though nothing reads its events', async () => {
+    const { own, session, server, pace, close } = await prepare();
+    const stop = new AbortController();
+    const events = own.work(session, { signal: stop.signal, finishCalls: true });
+    await events.next();
+    await until(() => server.served.length === 1);
+    expect(await own.find(session)).toMatchObject({ workers: 1 });
+    stop.abort();
+    await expect.poll(async () => (await own.find(session)).workers, { timeout: 10_000 }).toBe(0);
+    const told = await leaveRun(own, session, null, null);
+    expect(told.message).not.toContain('other worker');
+    pace.isHeld = () => false;
+    await gather(events);
+    expect(server.served.length).toBe(1);
+    await close();
+  }, 60_000);
+
   test('tells who carries on, and pauses it for all where the person wants that', async () => {
     const { own, other, session, server, pace, close } = await prepare();
     const end = new AbortController();
