@@ -5,7 +5,7 @@ import { tellCounts } from '../session/counts.ts';
 import { shortId } from '../session/name-document.ts';
 import { describeAge } from './describe-age.ts';
 import { mentionNotices } from './notices.ts';
-import { printResult } from './output.ts';
+import { printRows } from './output.ts';
 import { showPath } from './plan-folder.ts';
 import { withDialectic } from './store.ts';
 
@@ -30,7 +30,7 @@ export function listCommand(): Command {
           ...describeSessions(own),
         ]);
         const empty = 'No sessions yet. Start one with: dialectic run BRIEF';
-        printResult(options.json === true, sessions, [
+        printRows(options.json === true, sessions, [
           ...(every.length > 0 ? lines : [empty]),
           ...(hidden > 0 ? [`Sessions of archived projects: ${hidden}; dialectic list --all`] : []),
           ...mentionNotices(await dialectic.notices()),

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { listModels } from '../api/list-models.ts';
 import { readConfigurationFiles } from './configuration.ts';
-import { printResult } from './output.ts';
+import { printRows } from './output.ts';
 
 /** `dialectic models`: what is configured, reachable, its window and price. */
 export function modelsCommand(): Command {
@@ -23,6 +23,6 @@ export function modelsCommand(): Command {
         return [`${one.provider}: ${state}`, ...models];
       });
       lines.unshift('offline: always there, no language model', ...offline.map((id) => `  ${id}`));
-      printResult(options.json === true, { offline, providers }, lines);
+      printRows(options.json === true, { offline, providers }, lines);
     });
 }

@@ -3,7 +3,7 @@ import type { Notice } from '../api/data.ts';
 import type { Dialectic } from '../api/dialectic.ts';
 import { DialecticError } from '../errors/errors.ts';
 import { countNoun } from '../text/count-noun.ts';
-import { printResult } from './output.ts';
+import { printRows } from './output.ts';
 import { withDialectic } from './store.ts';
 
 type Options = { data?: string; json?: boolean; all?: boolean };
@@ -36,11 +36,7 @@ async function list(dialectic: Dialectic, options: Options): Promise<void> {
     return `${id.slice(-12)}  ${when}  ${severity.padEnd(7)}  ${topic}: ${message}`;
   });
   const help = 'Put one away with: dialectic notices dismiss ID, or all of them with --all';
-  printResult(
-    options.json === true,
-    notices,
-    lines.length > 0 ? [...lines, help] : ['No notices.'],
-  );
+  printRows(options.json === true, notices, lines.length > 0 ? [...lines, help] : ['No notices.']);
 }
 
 async function dismiss(
@@ -53,7 +49,7 @@ async function dismiss(
     throw new DialecticError('usage_invalid', message);
   }
   const dismissed = await dialectic.dismissNotices(options.all ? 'all' : ids);
-  printResult(options.json === true, { dismissed }, [`Dismissed ${dismissed.length}.`]);
+  printRows(options.json === true, { dismissed }, [`Dismissed ${dismissed.length}.`]);
 }
 
 /** A line that says how many notices wait; none where there are none. */

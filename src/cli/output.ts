@@ -1,5 +1,5 @@
 import { type DialecticError, toDialecticError } from '../errors/errors.ts';
-import { toPlainJson, withoutControls } from '../text/clean-text.ts';
+import { toLine, toPlainJson, withoutControls } from '../text/clean-text.ts';
 import { exitWith } from './exit-with.ts';
 import { type TextOutput, widthOfWindow, wrapText } from './wrap-text.ts';
 
@@ -11,6 +11,13 @@ export function printResult(json: boolean, value: unknown, lines: readonly strin
   const text = json ? toPlainJson(value) : toShown(lines.join('\n'), process.stdout);
   process.stdout.write(`${text}\n`);
 }
+
+/**
+ * The same for rows of names and figures: each stays one line, whatever a store, a provider or a recipe
+ * calls its own. A line break in a name would pass for a row of the program.
+ */
+export const printRows = (json: boolean, value: unknown, rows: readonly string[]): void =>
+  printResult(json, value, rows.map(toLine));
 
 /** The same for a text that other programs read, such as a script or a table: it is never wrapped. */
 export function printExactly(json: boolean, value: unknown, lines: readonly string[]): void {

@@ -6,6 +6,7 @@ import { estimateFirstRun } from '../estimate/estimate-new-run.ts';
 import { firstKeyNames, type ModelsConfig } from '../models/config.ts';
 import { findPrice, type ModelPrice } from '../models/prices.ts';
 import { type Proposal, proposeModels } from '../models/propose-models.ts';
+import { toLine } from '../text/clean-text.ts';
 import { readConfiguration } from './configuration.ts';
 import { agree, type Consent } from './confirm.ts';
 import { summariseEstimate } from './estimate-text.ts';
@@ -67,7 +68,11 @@ async function describeProposal(run: RunOptions, config: ModelsConfig): Promise<
     }),
   );
   const estimate = await estimateFirstRun(planned, config);
-  return ['No models were named. These can be reached:', ...prices, summariseEstimate(estimate)];
+  return [
+    'No models were named. These can be reached:',
+    ...prices.map(toLine),
+    summariseEstimate(estimate),
+  ];
 }
 
 function describePrice(price: ModelPrice | null): string {
@@ -88,7 +93,7 @@ function nothingFound(
   const lines = [
     'No models were named, and none was found.',
     ...(unset.length > 0 ? [`  Not set: ${unset.join(', ')}`] : []),
-    ...sought.map(({ problem }) => `  ${problem}`),
+    ...sought.map(({ problem }) => toLine(`  ${problem}`)),
     'See a recorded debate with: dialectic demo',
     'The offline author fills the documents by rules, without a model, at no cost:',
     `  ${repeatCommand(command, offline)}`,

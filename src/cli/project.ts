@@ -6,7 +6,7 @@ import { quoteWord } from '../text/quote-word.ts';
 import { findTerminal, type Terminal } from './ask-questions.ts';
 import { confirm } from './confirm.ts';
 import { withExample } from './help-text.ts';
-import { printResult } from './output.ts';
+import { printRows } from './output.ts';
 import { withDialectic, withRetention } from './store.ts';
 
 type Options = { data?: string; json?: boolean; yes?: boolean; dryRun?: boolean };
@@ -38,14 +38,14 @@ export function projectCommand(): Command {
         const archived = await dialectic.archiveProject(wanted);
         const back = `Bring it back with: dialectic project unarchive ${quoteWord(archived.id)}`;
         const line = `Archived ${archived.name}. \`dialectic list --all\` shows it. ${back}`;
-        printResult(options.json === true, archived, [line]);
+        printRows(options.json === true, archived, [line]);
       }),
   );
   named('unarchive', 'show an archived project in `dialectic list` again').action(
     (wanted: string, options: Options) =>
       withDialectic(options.data, async (dialectic) => {
         const shown = await dialectic.unarchiveProject(wanted);
-        printResult(options.json === true, shown, [`${shown.name} is listed again.`]);
+        printRows(options.json === true, shown, [`${shown.name} is listed again.`]);
       }),
   );
   verb('expire', 'delete the projects that were unused for the `retention` of the configuration')
@@ -64,7 +64,7 @@ async function expire(dialectic: Dialectic, { json, dryRun }: Options): Promise<
     ...kept.map(({ name, id }) => `Kept project ${name} (${id}): a session of it is in use.`),
   ];
   const none = `No project was unused for ${countNoun(days, 'day')}.`;
-  printResult(json === true, expiry, lines.length > 0 ? lines : [none]);
+  printRows(json === true, expiry, lines.length > 0 ? lines : [none]);
 }
 
 const describeExpired = ({
@@ -90,7 +90,7 @@ export async function deleteProject(
     await confirm(`Delete project ${name} with ${what} for good?`, terminal);
   }
   const deleted = await dialectic.deleteProject(id);
-  printResult(options.json === true, deleted, [describeDeleted(deleted)]);
+  printRows(options.json === true, deleted, [describeDeleted(deleted)]);
 }
 
 const describeDeleted = ({ name, sessions, documents, bytes }: DeletedProject): string =>

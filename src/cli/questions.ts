@@ -3,7 +3,7 @@ import { shortId } from '../session/name-document.ts';
 import { nameAskers, type Question } from '../session/questions.ts';
 import { countNoun } from '../text/count-noun.ts';
 import { quoteWord } from '../text/quote-word.ts';
-import { printResult } from './output.ts';
+import { printRows } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
 
@@ -21,7 +21,7 @@ export function questionsCommand(): Command {
         const { id } = await findSession(dialectic, wanted);
         const questions = await dialectic.questions(id);
         const open = questions.filter(({ answers }) => answers.length === 0).length;
-        printResult(options.json === true, { session: id, open, questions }, [
+        printRows(options.json === true, { session: id, open, questions }, [
           `${open} of ${countNoun(questions.length, 'question is', 'questions are')} open.`,
           ...questions.flatMap(describe),
           ...(open > 0

@@ -11,7 +11,7 @@ import { quoteWord } from '../text/quote-word.ts';
 import { describeContexts } from './context-text.ts';
 import { describeNext } from './next-step.ts';
 import { mentionNotices } from './notices.ts';
-import { printResult } from './output.ts';
+import { printResult, printRows } from './output.ts';
 import { describeDegraded } from './run.ts';
 import { findSession } from './sessions.ts';
 import { describeSession } from './show-text.ts';
@@ -129,7 +129,7 @@ async function showSession(
     budgetUsd: cap ? cap.amount / 1e6 : null,
     now: now(),
   };
-  printResult(false, null, [
+  printRows(false, null, [
     ...describeSession(shown, all),
     ...(result.chosen ? [result.chosen.text] : []),
     ...(all && result.vote && result.chosen ? describeVote(result.vote) : []),

@@ -4,7 +4,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { formatAmount } from '../wallet/amounts.ts';
 import { toCsv } from './csv.ts';
 import { withExample } from './help-text.ts';
-import { printExactly, printResult } from './output.ts';
+import { printExactly, printRows } from './output.ts';
 import { findSession } from './sessions.ts';
 import { withDialectic } from './store.ts';
 import {
@@ -96,7 +96,7 @@ async function balance(dialectic: Dialectic, options: Options): Promise<void> {
   const lines = [...accounts.map(describeAccount), ...budgets.map(describeBudget)];
   if (lines.length === 0) lines.push('Nothing was spent yet; the wallet has no limit.');
   const table = toCsv(BALANCE_COLUMNS, accounts);
-  const print = options.csv ? printExactly : printResult;
+  const print = options.csv ? printExactly : printRows;
   print(options.json === true, { accounts, budgets }, options.csv ? table : lines);
 }
 
@@ -117,7 +117,7 @@ async function history(dialectic: Dialectic, options: Options): Promise<void> {
     entries.map(({ price: _price, ...entry }) => entry),
   );
   const shown = options.csv ? table : lines.length > 0 ? lines : ['Nothing moved yet.'];
-  (options.csv ? printExactly : printResult)(options.json === true, entries, shown);
+  (options.csv ? printExactly : printRows)(options.json === true, entries, shown);
 }
 
 async function report(dialectic: Dialectic, session: string | undefined, options: Options) {
@@ -125,7 +125,7 @@ async function report(dialectic: Dialectic, session: string | undefined, options
   const costs = await dialectic.costs(id);
   const rows = costs.calls.map(({ price: _price, usage, ...call }) => ({ ...call, ...usage }));
   const lines = options.csv ? toCsv(CALL_COLUMNS, rows) : describeReport(costs);
-  (options.csv ? printExactly : printResult)(options.json === true, costs, lines);
+  (options.csv ? printExactly : printRows)(options.json === true, costs, lines);
 }
 
 async function grant(dialectic: Dialectic, text: string, options: Options): Promise<void> {
@@ -134,11 +134,11 @@ async function grant(dialectic: Dialectic, text: string, options: Options): Prom
   if (text === 'unlimited') {
     await dialectic.wallet.removeLimit({ currency, project });
     const line = `The wallet${project ? ' of the project' : ''} has no limit.`;
-    return printResult(options.json === true, { unlimited: true }, [line]);
+    return printRows(options.json === true, { unlimited: true }, [line]);
   }
   const granted = await dialectic.wallet.grant(text, { currency, project, key, note });
   const line = `${formatAmount(granted.amount, currency)} granted (posting ${granted.posting}).`;
-  printResult(options.json === true, granted, [line]);
+  printRows(options.json === true, granted, [line]);
 }
 
 async function refund(dialectic: Dialectic, of: string, text: string, options: Options) {
@@ -149,7 +149,7 @@ async function refund(dialectic: Dialectic, of: string, text: string, options: O
   const currency = tokens ? 'token' : 'USD';
   const refunded = await dialectic.wallet.refund(Number(of), text, { currency, key, note });
   const line = `${formatAmount(refunded.amount, currency)} refunded for posting ${of} (posting ${refunded.posting}).`;
-  printResult(options.json === true, refunded, [line]);
+  printRows(options.json === true, refunded, [line]);
 }
 
 async function budget(dialectic: Dialectic, text: string, options: Options): Promise<void> {
@@ -158,13 +158,13 @@ async function budget(dialectic: Dialectic, text: string, options: Options): Pro
   const set = await dialectic.wallet.setBudget(most, { currency, project: options.project });
   const line =
     set.amount === null ? 'No budget.' : `At most ${formatAmount(set.amount, currency)} in all.`;
-  printResult(options.json === true, set, [line]);
+  printRows(options.json === true, set, [line]);
 }
 
 async function share(dialectic: Dialectic, text: string, options: Options): Promise<void> {
   const percent = Number(text.replace(/%$/, ''));
   await dialectic.wallet.setShare(percent);
-  printResult(options.json === true, { percent }, [
+  printRows(options.json === true, { percent }, [
     `A single unplanned call may spend up to ${percent} % of the wallet without asking.`,
   ]);
 }
