@@ -32,6 +32,12 @@ const TYPICAL = {
   whole: { EXECUTE: 12_500, PLAN: 22_500 },
 } as const;
 
+/**
+ * Entries of lists in one expected document. Lists within lists multiply, so that a contract of a
+ * received recipe could occupy the process; beyond these each list counts as one entry.
+ */
+const MOST_ENTRIES = 20_000;
+
 /** A word of a planning document with its space, its quotes and its share of the keys. */
 const CHARACTERS_PER_WORD = 8;
 
@@ -76,6 +82,13 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
     return PROSE.repeat(Math.ceil(scaled / PROSE.length)).slice(0, scaled);
   };
 
+  let left = MOST_ENTRIES;
+  const entries = (wanted: number): number => {
+    const count = Math.max(1, Math.min(wanted, left));
+    left = Math.max(0, left - count);
+    return count;
+  };
+
   function fields(node: ContractNode, level: number): Record<string, unknown> {
     const own = Object.entries(node.properties ?? {}).filter(([, child]) => !child['x-fill']);
     return Object.fromEntries(own.map(([key, child]) => [key, value(key, child, level)]));
@@ -88,7 +101,7 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
     const types = [node.type ?? 'string'].flat();
     const cites = node['x-cites'] ?? node.items?.['x-cites'] ?? false;
     if (types.includes('array')) {
-      const count = Math.max(node.minItems ?? 0, at(TYPICAL.points, level));
+      const count = entries(Math.max(node.minItems ?? 0, at(TYPICAL.points, level)));
       return Array.from({ length: count }, () => write(pick(at(TYPICAL.point, level), cites)));
     }
     if (types.includes('number') || types.includes('integer')) return node.minimum ?? 50;
@@ -100,7 +113,7 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
   /** The plan of a stage has one record for each document that it guides. */
   function records(items: ContractNode, level: number): unknown[] {
     if (guided.length === 0 || !items.properties?.['document_key']) {
-      return Array.from({ length: TYPICAL.records }, () => fields(items, level + 1));
+      return Array.from({ length: entries(TYPICAL.records) }, () => fields(items, level + 1));
     }
     return guided.map((document) => ({
       ...fields(items, level + 1),
@@ -110,11 +123,11 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
   }
 
   function guide(sections: readonly Section[]): Record<string, unknown> {
-    const entries = sections.map(({ key, fields: parts }) => [
+    const told = sections.map(({ key, fields: parts }) => [
       key,
       parts.length > 0 ? guide(parts) : write(TYPICAL.guidance),
     ]);
-    return Object.fromEntries(entries) as Record<string, unknown>;
+    return Object.fromEntries(told) as Record<string, unknown>;
   }
 
   return fields(contract, 0);

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../text/json-schema.ts';
+import { MOST } from './bounds.ts';
 import {
   CHECKS,
   COMPUTATIONS,
@@ -18,9 +19,10 @@ const flag = (fallback: boolean, description: string): JsonSchema => ({
   default: fallback,
   description,
 });
-const count = (fallback: number | undefined, description: string): JsonSchema => ({
+const count = (fallback: number | undefined, maximum: number, description: string): JsonSchema => ({
   type: 'integer',
   minimum: 1,
+  maximum,
   ...(fallback === undefined ? {} : { default: fallback }),
   description,
 });
@@ -248,15 +250,20 @@ const step = record(
       ...choice(['all', 'quorum', 'any'], 'Which lanes must have delivered.'),
       default: 'all',
     },
-    quorum: count(undefined, 'Lanes that suffice under quorum; more than half if absent.'),
+    quorum: count(
+      undefined,
+      MOST.quorum,
+      'Lanes that suffice under quorum; more than half if absent.',
+    ),
     continuation: record(
       {
         max_turns: count(
           60,
+          MOST.turns,
           'Calls for one document, or for one portion of it in a small window, in all.',
         ),
-        max_idle_turns: count(3, 'Continuations in a row without progress.'),
-        max_chars: count(400_000, 'Length of the whole text.'),
+        max_idle_turns: count(3, MOST.idleTurns, 'Continuations in a row without progress.'),
+        max_chars: count(400_000, MOST.chars, 'Length of the whole text.'),
       },
       [],
       'When to stop asking the model to go on.',
@@ -313,8 +320,8 @@ const contractNode: JsonSchema = record(
     items: { $ref: '#/$defs/node' },
     additionalProperties: { type: 'boolean' },
     enum: { type: 'array', items: { type: ['string', 'number', 'boolean'] }, minItems: 1 },
-    minItems: { type: 'integer', minimum: 0 },
-    minLength: { type: 'integer', minimum: 0 },
+    minItems: { type: 'integer', minimum: 0, maximum: MOST.items },
+    minLength: { type: 'integer', minimum: 0, maximum: MOST.length },
     minimum: { type: 'number' },
     maximum: { type: 'number' },
     'x-cites': flag(false, 'The statements here carry citations.'),
@@ -332,14 +339,17 @@ const contractNode: JsonSchema = record(
     'x-fill': choice(FILL_SOURCES, 'Code writes this after the call; the model never sees it.'),
     'x-words': {
       anyOf: [
-        { type: 'integer', minimum: 1 },
+        { type: 'integer', minimum: 1, maximum: MOST.words },
         record(
-          Object.fromEntries(DEPTHS.map((depth) => [depth, { type: 'integer', minimum: 0 }])),
+          Object.fromEntries(
+            DEPTHS.map((depth) => [depth, { type: 'integer', minimum: 0, maximum: MOST.words }]),
+          ),
           DEPTHS,
           'Words by depth.',
         ),
       ],
-      description: 'At the root: how many words the document should have.',
+      // The message where neither form fits: it has to name the bound.
+      description: `must be at most ${MOST.words}: how many words the document should have, at the root.`,
     },
     'x-records': choice(RECORD_KINDS, 'Code reads the records of this list, to check the plan.'),
   },

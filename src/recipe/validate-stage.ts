@@ -1,5 +1,6 @@
 import type { JsonPath } from '../text/json-path.ts';
 import { anchorRule } from './anchor-rule.ts';
+import { countLeast, MOST } from './bounds.ts';
 import { canDrive, driverOf, needsDriver } from './driver.ts';
 import { activeSteps, findCycle, isProduced } from './edges.ts';
 import { joinOf, respondingInputs } from './joins.ts';
@@ -51,8 +52,13 @@ function checkContracts(validation: Validation, stage: Stage): void {
   for (const [path, contract] of Object.entries(stage.contracts)) {
     const file = `${stage.key}/${path}`;
     const { nodes, depth } = measureContract(contract);
-    if (nodes <= MOST_NODES && depth <= DEEPEST) visit(file, contract, []);
-    else {
+    if (nodes <= MOST_NODES && depth <= DEEPEST) {
+      visit(file, contract, []);
+      const values = countLeast(contract);
+      if (values <= MOST.values) continue;
+      const message = `its lists demand ${values} values in all; ${MOST.values} are the most`;
+      validation.add('field_invalid', file, ['properties'], message);
+    } else {
       const message = `has ${nodes} fields, ${depth} deep; ${MOST_NODES} and ${DEEPEST} are the most`;
       validation.add('field_invalid', file, ['properties'], message);
     }

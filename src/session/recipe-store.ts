@@ -1,6 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import type { TenantQueries, Transaction } from '../db/transaction.ts';
 import { DialecticError } from '../errors/errors.ts';
+import { requireBounded } from '../recipe/bounds.ts';
 import { completeProcess } from '../recipe/complete-process.ts';
 import type { Process, Stage } from '../recipe/types.ts';
 import { type ProcessManifest, processFromVersion, versionOf } from '../recipe/version.ts';
@@ -102,6 +103,8 @@ export async function loadRecipe(tx: TenantQueries, stored: StoredVersion): Prom
   );
   const stages = Object.fromEntries(rows.map(({ hash, body }) => [hash, body]));
   const process = processFromVersion(version.manifest, share(tx, stages));
+  // A store may be of an earlier release, or of somebody else: no file of it was checked here.
+  requireBounded(process);
   keep(place, process);
   return process;
 }

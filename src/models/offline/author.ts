@@ -28,6 +28,8 @@ type Desk = {
   readonly noticeKey: string | undefined;
   /** How many sources were quoted. */
   quoted: number;
+  /** Entries that lists may still have: lists within lists multiply. */
+  left: number;
 };
 
 /** One place of the document. */
@@ -46,6 +48,9 @@ type Place = {
 
 /** Entries of a list where the contract asks for no more; within records one will do. */
 const ENTRIES = 2;
+/** Entries of all lists of one document; a recipe may not demand more, and a store might. */
+const MOST_ENTRIES = 20_000;
+const LONGEST_TEXT = 20_000;
 const SHORT_REQUEST = 8;
 const NAME_WORDS = 8;
 const SHORT = { owner: 'The requester', who: 'The requester', unit: 'units', currency: 'euros' };
@@ -62,7 +67,7 @@ export function writeDocument(request: ModelRequest, persona: PersonaName): stri
   const fields = Object.entries(schema.properties ?? {});
   const noticeKey = fields.find(([key, node]) => isProse(key, node))?.[0];
   const notice = [noticeOf(persona, material.labels)];
-  const desk = { material, counts: new Map(), notice, noticeKey, quoted: 0 };
+  const desk = { material, counts: new Map(), notice, noticeKey, quoted: 0, left: MOST_ENTRIES };
   return JSON.stringify(writeRecord(desk, schema, place), null, 2);
 }
 
@@ -146,7 +151,7 @@ function writeList(desk: Desk, node: Node, place: Place): unknown[] {
   if (isText(items)) {
     const ids = wantsIds(node) ? findIds(desk, node, place) : undefined;
     if (ids && ids.length >= least) return ids;
-    return Array.from({ length: usual }, () => writeProse(desk, items, place, 1));
+    return Array.from({ length: take(desk, usual) }, () => writeProse(desk, items, place, 1));
   }
   const { keys, rivals, request, evidence } = desk.material;
   const { properties = {} } = items;
@@ -156,7 +161,7 @@ function writeList(desk: Desk, node: Node, place: Place): unknown[] {
   const labelKey = findLabelKey(items);
   const about = labelKey === undefined ? [] : rivals;
   const planned = Object.hasOwn(properties, 'document_key') ? keys : [];
-  const count = Math.max(least, about.length || planned.length || usual);
+  const count = take(desk, Math.max(least, about.length || planned.length || usual));
   return Array.from({ length: count }, (_, at) => {
     const rival = about[at];
     const [letter, number] = giveId(desk, items, place) ?? ['', at + 1];
@@ -169,6 +174,13 @@ function writeList(desk: Desk, node: Node, place: Place): unknown[] {
     const fixed = { id: idOf(number), document_key: planned[at], ...label };
     return writeValue(desk, items, { ...place, at, say, fixed, before: idOf(number - 1) });
   });
+}
+
+/** So many entries of those that are wanted; one where none are left. */
+function take(desk: Desk, wanted: number): number {
+  const count = Math.max(1, Math.min(wanted, desk.left));
+  desk.left = Math.max(0, desk.left - count);
+  return count;
 }
 
 /** The letter of a list's ids, which its contract or its own name gives, and the next number. */
@@ -223,7 +235,8 @@ function writeProse(desk: Desk, node: Node, place: Place, count: number): string
 
 /** Goes on until the text is as long as the contract asks for, counted in characters. */
 function lengthen(parts: readonly string[], { minLength = 0 }: Node, place: Place): string {
+  const least = Math.min(minLength, LONGEST_TEXT);
   let text = parts.join(' ');
-  while (Array.from(text).length < minLength) text = `${text} ${sayAt(place)}`;
+  while (Array.from(text).length < least) text = `${text} ${sayAt(place)}`;
   return text;
 }
