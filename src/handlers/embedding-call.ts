@@ -83,14 +83,35 @@ export async function endEmbedding(
   });
 }
 
-/** Notes that a batch brought nothing; its hold is voided. */
+/** Notes that a batch brought nothing usable. The usage in the error's details is paid. */
 export async function failEmbedding(
   database: Database,
   job: Job,
-  { callId }: EmbeddingCall,
+  { callId, model, price }: EmbeddingCall,
   error: DialecticError,
 ): Promise<void> {
-  await database.asTenant(job.tenantId, (tx) => drop(tx, callId, faultOf(error)));
+  const { usage } = error.details as { usage?: TokenUsage };
+  if (!usage || usage.inputTokens === 0) {
+    await database.asTenant(job.tenantId, (tx) => drop(tx, callId, faultOf(error)));
+    return;
+  }
+  const { inputTokens: tokens, estimated } = usage;
+  const cost = price && costMicros(usage, price);
+  await database.asTenant(job.tenantId, async (tx) => {
+    // Lock order: account, then model call.
+    await tx.query('select lock_hold($1, $2, $3)', [tx.tenantId, callId, EMBEDDING]);
+    const failed = await tx.query(
+      `update model_calls set status = 'failed', error = $2, input_tokens = $3, output_tokens = 0,
+         cached_input_tokens = 0, usage_estimated = $4, cost_micros = $5, finished_at = app_now()
+       where id = $1 and status = 'sent' returning id`,
+      [callId, faultOf(error), tokens, estimated, cost],
+    );
+    // Another try of the job may have settled it.
+    if (failed.length === 0) return;
+    const details = { model, price, usage, responseId: null };
+    const key = { callId, purpose: EMBEDDING };
+    await postCall(tx, key, { usdMicros: cost ?? 0, tokens, estimated, details });
+  });
 }
 
 /** Settles batches of this job whose process died before their vectors were stored. */

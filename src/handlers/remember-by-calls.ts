@@ -5,6 +5,7 @@ import { shareWork } from '../context/share-work.ts';
 import { DialecticError, toDialecticError } from '../errors/errors.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { ModelsConfig } from '../models/config.ts';
+import { embeddingUsage } from '../models/embed-texts.ts';
 import { findPrice } from '../models/prices.ts';
 import { loadTokenCounter } from '../models/tokens.ts';
 import type { EmbeddingResult, TokenUsage } from '../models/types.ts';
@@ -131,14 +132,9 @@ async function send(
   }
 }
 
-/** What the provider reported, unless it cannot be; our own count where it reported nothing. */
-const usageOf = ({ inputTokens }: EmbeddingResult, counted: number): TokenUsage => ({
-  inputTokens: inputTokens ?? counted,
-  outputTokens: 0,
-  cachedInputTokens: 0,
-  cacheWriteTokens: 0,
-  estimated: inputTokens === null,
-});
+/** What the provider reported; our own count where it reported nothing that can be. */
+const usageOf = ({ inputTokens }: EmbeddingResult, counted: number): TokenUsage =>
+  embeddingUsage(inputTokens ?? counted, inputTokens === null);
 
 type Sized = { readonly digest: string; readonly text: string; readonly tokens: number };
 

@@ -6,7 +6,7 @@ import { classifyError } from './classify-error.ts';
 import type { ModelConfig, ProviderConfig } from './config.ts';
 import { secretsHider } from './hide-secrets.ts';
 import type { ModelId } from './model-id.ts';
-import type { EmbeddingRequest, EmbeddingResult } from './types.ts';
+import type { EmbeddingRequest, EmbeddingResult, TokenUsage } from './types.ts';
 import { DEFAULT_TIMEOUTS, startWatchdog } from './watchdog.ts';
 
 type EmbeddingCall = {
@@ -16,6 +16,15 @@ type EmbeddingCall = {
   readonly model: ModelConfig | undefined;
   readonly signal?: AbortSignal;
 };
+
+/** What a batch took: embedding has input alone. */
+export const embeddingUsage = (inputTokens: number, estimated: boolean): TokenUsage => ({
+  inputTokens,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  estimated,
+});
 
 /** Sends one batch of texts and checks that every one of them got a vector. */
 export async function embedTexts(
@@ -34,8 +43,9 @@ export async function embedTexts(
       abortSignal: watchdog.signal,
       providerOptions: providerOptionsFor(provider, undefined, model?.options ?? {}),
     });
-    checkVectors(id, embeddings, request.texts.length);
-    return { vectors: embeddings, inputTokens: usage?.tokens ?? null };
+    const inputTokens = readTokens(usage?.tokens, request.texts);
+    checkVectors(id, embeddings, request.texts.length, inputTokens);
+    return { vectors: embeddings, inputTokens };
   } catch (thrown) {
     if (watchdog.expired) throw watchdog.expired;
     if (signal?.aborted) throw abortedError(id);
@@ -45,7 +55,23 @@ export async function embedTexts(
   }
 }
 
-function checkVectors(id: ModelId, vectors: readonly (readonly number[])[], asked: number): void {
+/** What providers may count for each text beside its own tokens: marks of its begin and end. */
+const FRAME_TOKENS = 64;
+
+/** The provider's count; null where it reports none, or more than one token for a byte. */
+function readTokens(tokens: number | undefined, texts: readonly string[]): number | null {
+  if (tokens === undefined || !Number.isSafeInteger(tokens) || tokens < 0) return null;
+  const most = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + FRAME_TOKENS, 0);
+  return tokens <= most ? tokens : null;
+}
+
+/** The error carries what the provider says that it took: vectors that cannot be used are billed, too. */
+function checkVectors(
+  id: ModelId,
+  vectors: readonly (readonly number[])[],
+  asked: number,
+  inputTokens: number | null,
+): void {
   const [first] = vectors;
   const isWhole =
     vectors.length === asked &&
@@ -56,6 +82,12 @@ function checkVectors(id: ModelId, vectors: readonly (readonly number[])[], aske
     'provider_bad_response',
     `${id.provider}/${id.name}: ${asked} texts were sent, and ${vectors.length} vectors came back, ` +
       'or their numbers are not of one length.',
-    { details: { provider: id.provider, model: id.name } },
+    {
+      details: {
+        provider: id.provider,
+        model: id.name,
+        ...(inputTokens !== null && { usage: embeddingUsage(inputTokens, false) }),
+      },
+    },
   );
 }

@@ -25,6 +25,9 @@ let server: Awaited<ReturnType<typeof startServer>>;
 /** Texts of each request, and what the server does with the next one instead of answering. */
 let requests: string[][] = [];
 let fault: number | null = null;
+/** Spoils the vectors of one answer, whose usage is reported all the same. */
+let spoil: ((vectors: number[][]) => number[][]) | null = null;
+let reported = TOKENS_A_TEXT;
 
 beforeAll(async () => {
   database = await openTestStore('embedded');
@@ -35,12 +38,11 @@ beforeAll(async () => {
     response.writeHead(status, { 'content-type': 'application/json' });
     if (status !== 200) return response.end(JSON.stringify({ error: { message: 'not now' } }));
     requests.push(input);
-    const data = input.map((text, index) => ({
-      object: 'embedding',
-      index,
-      embedding: [text.length, index + 1, 2],
-    }));
-    const usage = { prompt_tokens: TOKENS_A_TEXT * input.length, total_tokens: 0 };
+    const whole = input.map((text, index) => [text.length, index + 1, 2]);
+    const vectors = spoil ? spoil(whole) : whole;
+    spoil = null;
+    const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
+    const usage = { prompt_tokens: reported * input.length, total_tokens: 0 };
     return response.end(JSON.stringify({ object: 'list', model: 'embed', data, usage }));
   });
 });
@@ -168,6 +170,39 @@ test('a refused batch gives its hold back, and the next try asks for it again', 
   expect(calls.map(({ status }) => status)).toEqual(['failed', 'received']);
   expect(compression.tokens).toBe(TOKENS_A_TEXT * requests.flat().length);
   expect(holds).toEqual([]);
+}, 60_000);
+
+test.each([
+  ['one vector too few', (all: number[][]) => all.slice(1)],
+  ['one vector too many', (all: number[][]) => [...all, [1, 2, 3]]],
+  ['vectors of different lengths', (all: number[][]) => all.with(0, [1, 2])],
+  ['a vector without numbers', (all: number[][]) => all.map(() => [])],
+])(
+  'an answer with %s is charged by the usage that it reports, and asked for again',
+  async (_, spoiling) => {
+    const { bench, rank } = await open();
+    spoil = spoiling;
+    await work(bench, { spoilt: (context) => rank(context, documents.slice(0, 3)) });
+    const { compression, calls, holds, total } = await report(bench);
+    const tokens = TOKENS_A_TEXT * requests.flat().length;
+    expect(requests).toHaveLength(2);
+    expect(calls.map(({ status }) => status)).toEqual(['failed', 'received']);
+    expect(compression).toMatchObject({ calls: 2, usd: (2 * tokens) / 1e6, tokens });
+    expect(total).toBeCloseTo((2 * tokens) / 1e6);
+    expect(holds).toEqual([]);
+  },
+  60_000,
+);
+
+test('a usage that no text of that length can have is counted here instead', async () => {
+  const { bench, rank } = await open();
+  reported = 900_000_000;
+  await work(bench, { boasting: (context) => rank(context, documents.slice(0, 3)) });
+  reported = TOKENS_A_TEXT;
+  const { compression, calls } = await report(bench);
+  expect(calls.map(({ status }) => status)).toEqual(['received']);
+  expect(compression.tokens).toBeGreaterThan(100);
+  expect(compression.tokens).toBeLessThan(10_000);
 }, 60_000);
 
 test('embedding that the wallet cannot pay pauses the session before anything is sent', async () => {
