@@ -51,6 +51,11 @@ const READ_FOR_ONE = 400;
 const LEAST_WORTH = 64;
 /** However long the prompt is, a turn that adds so much is worth it. */
 const PLENTY = 600;
+/** Calls that every document may take; more only while the model could not have been done in them. */
+const USUAL_CALLS = 10;
+/** A text of twice the expected length is no reason for more calls. */
+const MOST_OF_EXPECTED = 2;
+const CHARS_PER_TOKEN = 3;
 /** A lost connection makes a poor turn too, so some are allowed. */
 const MOST_POOR = 5;
 
@@ -132,6 +137,8 @@ export type JudgedAnswer = {
   /** What the model was shown; an answer that only repeats it is refused. */
   readonly given: readonly unknown[];
   readonly limit: ContinuationLimit;
+  /** About how long the document becomes, and the tokens that one answer may have where that is known. */
+  readonly expected?: { readonly chars: number; readonly tokensAtOnce?: number };
   /** How many characters the request of this turn had; asked for only where the answer was cut. */
   readonly countRead: () => number;
   /** What is still wrong with a document that fulfils its contract, one line for each defect. */
@@ -280,20 +287,50 @@ function settle(judged: JudgedAnswer, content: JsonRecord, body: string | null):
 }
 
 /** The limits are on turns, on those that bring too little for their price, and on size. */
-function goOn({ soFar, state, limit, countRead }: JudgedAnswer, text: string): Verdict {
+function goOn(judged: JudgedAnswer, text: string): Verdict {
+  const { soFar, state, limit, countRead } = judged;
   const added = text.length - soFar.length;
   const turns = state.turns + 1;
-  const idle = added >= LEAST_PROGRESS ? 0 : state.idle + 1;
+  // Prose that begins no section of the contract is no progress, however long it is.
+  const isBegun = hasSection(text, judged.sections);
+  const idle = added >= LEAST_PROGRESS && isBegun ? 0 : state.idle + 1;
   const worth = Math.min(PLENTY, Math.max(LEAST_WORTH, countRead() / READ_FOR_ONE));
   const poor = (state.poor ?? 0) + (added < worth ? 1 : 0);
+  const most = Math.min(limit.maxTurns, mostCalls(judged, text));
   const reason = [
-    idle >= limit.maxIdleTurns && `${idle} turns in a row brought nothing new.`,
+    idle >= limit.maxIdleTurns &&
+      `${idle} turns in a row brought ${isBegun ? 'nothing new' : 'no section of the contract'}.`,
     poor >= MOST_POOR && `${poor} of ${turns} turns added too little for what they had to read.`,
-    turns >= limit.maxTurns && `after ${turns} turns it still was not at its end.`,
+    turns >= most && `after ${turns} turns it still was not at its end.`,
     text.length >= limit.maxChars && `after ${text.length} characters it was not at its end.`,
   ].find(Boolean);
   if (reason) return { kind: 'give-up', code: 'continuation_exhausted', reason };
   return { kind: 'continue', state: { ...state, turns, poor, idle } };
+}
+
+/** Whether an object in the text names a section of the contract. */
+function hasSection(text: string, sections: readonly string[]): boolean {
+  const start = text.indexOf('{');
+  if (sections.length === 0 || start < 0) return sections.length === 0;
+  const isNamed = (name: string): boolean => text.includes(name, start);
+  return sections.some((key) => [`"${key}"`, `'${key}'`, `${key}:`].some(isNamed));
+}
+
+/**
+ * The calls that a document of its expected length can need. Every call reads the prompt again, so that
+ * an answer without end would cost many times what was estimated.
+ */
+function mostCalls({ expected, state }: JudgedAnswer, text: string): number {
+  if (expected === undefined) return Number.POSITIVE_INFINITY;
+  const { chars, tokensAtOnce } = expected;
+  const longest = MOST_OF_EXPECTED * chars;
+  const { repairs, mended = 0, audits = 0, reruns = 0 } = state;
+  const attempts = 1 + repairs + mended + audits + reruns;
+  if (tokensAtOnce !== undefined) {
+    const each = Math.ceil(longest / (CHARS_PER_TOKEN * tokensAtOnce));
+    return Math.max(USUAL_CALLS, attempts * each);
+  }
+  return text.length < longest ? Number.POSITIVE_INFINITY : USUAL_CALLS;
 }
 
 function askAgain(judged: JudgedAnswer, problems: string, only: readonly string[] = []): Verdict {

@@ -110,6 +110,14 @@ const LONGEST_AT_LEAST = 40_000;
 /** Four times what was asked for, at seven characters a word. */
 const LONGEST_PER_WORD = 28;
 
+/** A word with its space, its quotes and its share of the keys, as the estimate counts it. */
+const CHARS_PER_WORD = 8;
+/** Documents and plans whose contracts ask for no number of words have seldom more. */
+const USUAL_CHARS = 25_000;
+
+const expectChars = (words: number): number =>
+  words === 0 ? USUAL_CHARS : Math.max(USUAL_CHARS / 2, CHARS_PER_WORD * words);
+
 type WhatIsAsked = Omit<JudgedAnswer, 'soFar' | 'result' | 'state'> &
   Required<Pick<JudgedAnswer, 'citations'>>;
 
@@ -128,6 +136,10 @@ function whatIsAsked(answered: Assembled): WhatIsAsked {
     sections: describeDocument(stage, step).sections.map((section) => section.key),
     given: neverRepeated(answered),
     limit: limitLength(step.continuation, describeDocument(stage, step).words),
+    expected: {
+      chars: expectChars(describeDocument(stage, step).words),
+      ...(request.maxOutputTokens !== undefined && { tokensAtOnce: request.maxOutputTokens }),
+    },
     countRead: () => countCharacters(request),
     tryRendering: (content) => tryRendering(answered, content),
     findDefects: (content, body) => findDefects(answered, content, body),

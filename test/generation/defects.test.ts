@@ -107,6 +107,22 @@ describe('a chunk that is cut', () => {
     expectNothing(outcome, 'continuation_exhausted', 5);
   });
 
+  test('and is prose without end ends by name after three calls', async () => {
+    const outcome = await play(({ turn }) => {
+      return { text: `Thought ${turn} about what to build. `.repeat(60), finish: 'length' };
+    });
+    expectNothing(outcome, 'continuation_exhausted', 3);
+  });
+
+  test('and is one section without end ends by name after ten calls', async () => {
+    const outcome = await play(({ turn, soFar }) => {
+      const begin = soFar === '' ? WHOLE.slice(0, WHOLE.indexOf('nothing else can')) : '';
+      const words = `words of turn ${turn} and more of them `.repeat(200);
+      return { text: begin + words, finish: 'length' };
+    });
+    expectNothing(outcome, 'continuation_exhausted', 10);
+  });
+
   test('and is followed by faults again and again ends by name after two requests to write it again', async () => {
     const words = (turn: number) => `words of turn ${turn} `.repeat(6);
     const outcome = await play(({ turn }) => {
