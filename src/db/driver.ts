@@ -49,8 +49,8 @@ export interface Driver {
   /** The coded error behind a failed statement, where the driver knows more than the statement. */
   explain(error: unknown): DialecticError | undefined;
   /**
-   * For what must end soon: cuts the connections of a server that answers nobody any more, if `ended` has
-   * not aborted after some seconds. Statements that wait for it then fail as `database_unreachable`.
+   * For what must end soon: cuts the connections of a server that answers nobody any more, if `ended`
+   * has not aborted after some seconds. Their statements then fail as `database_unreachable`.
    */
   cutIfSilent(ended: AbortSignal): Promise<void>;
   close(): Promise<void>;

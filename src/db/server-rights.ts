@@ -32,7 +32,8 @@ const RIGHTS = `select current_user::text as login, d.datname as database, me.ro
     array(select r.rolname::text from pg_roles r
       where r.rolcreaterole and r.rolcanlogin and not r.rolsuper
         and current_setting('server_version_num')::int < 160000 order by 1) as role_makers,
-    array(select distinct r.rolname::text from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
+    array(select distinct r.rolname::text
+      from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
       where a.datid = d.oid and not r.rolsuper and r.oid <> me.oid order by 1) as connected
   from pg_database d, pg_roles me
   where d.datname = current_database() and me.rolname = current_user`;

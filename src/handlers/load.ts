@@ -11,7 +11,6 @@ import {
   type Standing,
 } from '../generation/chain.ts';
 import type { JobInput } from '../generation/job-input.ts';
-import { readExecutePayload } from '../generation/read-execute-payload.ts';
 import type { Job } from '../jobs/types.ts';
 import type { CallSubject } from '../models/types.ts';
 import type { PlannedJob } from '../planning/types.ts';
@@ -32,6 +31,7 @@ import { type AbandonedCall, findAbandoned } from './checkpoint.ts';
 import { readInputDocuments } from './input-documents.ts';
 import { loadInputs } from './load-inputs.ts';
 import { readOrigin } from './origins.ts';
+import { readExecutePayload } from './read-execute-payload.ts';
 import { resolveAwaited } from './resolve-awaited.ts';
 
 /** All that an EXECUTE job starts from. */

@@ -105,7 +105,8 @@ function tellWait(error: DialecticError, askedFor: number): DialecticError {
 export async function failForGood(tx: AnyTransaction, job: Job, error: JobError): Promise<boolean> {
   const rows = await tx.query(
     `update jobs set status = 'failed', attempt = least(attempt, 2147483646) + 1, error = $4,
-       finished_at = app_now(), worker_id = null, lease_token = null, lease_until = null, committed_token = $3
+       finished_at = app_now(), worker_id = null, lease_token = null, lease_until = null,
+       committed_token = $3
      where tenant_id = $1 and id = $2 and lease_token = $3 and status = 'processing'
      returning 1`,
     [job.tenantId, job.id, job.leaseToken, error],

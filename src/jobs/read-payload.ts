@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DialecticError } from '../errors/errors.ts';
 import type { Job } from './types.ts';
 
-/** The payload of a job in the shape that its handler expects; whoever writes rows may have written it. */
+/** The payload of a job in the shape that its handler expects: a tenant can write any into its rows. */
 export function readPayload<T>(schema: z.ZodType<T>, { id, type, payload }: PayloadOf): T {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { ExecutePayload } from '../generation/chain.ts';
 import { readPayload } from '../jobs/read-payload.ts';
 import type { Job } from '../jobs/types.ts';
-import type { ExecutePayload } from './chain.ts';
 
 // Payloads of earlier releases have fewer fields, those of later ones may have more: what stands here
 // is what the handler reads without looking.
