@@ -261,13 +261,14 @@ describe('a chain', () => {
     expect(enough).toMatchObject({ kind: 'continue', state: { poor: 4 } });
   });
 
+  const LONG = { maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 };
+
   test('that brings prose alone ends after three turns, however long and new it is', () => {
     let soFar = '';
     let state: ChainState = FIRST_TURN;
-    const limit = { maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 };
     const verdicts = Array.from({ length: 3 }, (_, n) => {
       const text = `Thought ${n} of what the summary: might say, at length. `.repeat(40);
-      const verdict = turn(text, { soFar, state, limit, finish: 'length' });
+      const verdict = turn(text, { soFar, state, limit: LONG, finish: 'length' });
       soFar += text;
       if (verdict.kind === 'continue') ({ state } = verdict);
       return verdict;
@@ -279,7 +280,6 @@ describe('a chain', () => {
     });
   });
 
-  const LONG = { maxTurns: 60, maxIdleTurns: 3, maxChars: 400_000 };
   /** How many calls a text without end takes that adds so many characters at a time. */
   const callsOf = (each: number, expected: JudgedAnswer['expected']): number => {
     let soFar = '{"summary": "';
@@ -297,9 +297,7 @@ describe('a chain', () => {
   test('without end takes ten calls where its model could have been done in them', () => {
     expect(callsOf(1_200, { chars: 10_000, tokensAtOnce: 8_000 })).toBe(10);
     expect(callsOf(3_000, { chars: 10_000 })).toBe(10);
-  });
-
-  test('takes more where its model writes little at once, up to twice the expected length', () => {
+    // More where its model writes little at once, up to twice the expected length.
     expect(callsOf(600, { chars: 10_000, tokensAtOnce: 200 })).toBe(34);
     expect(callsOf(600, { chars: 10_000 })).toBe(34);
     expect(callsOf(600, { chars: 100_000, tokensAtOnce: 200 })).toBe(60);

@@ -137,7 +137,7 @@ export type JudgedAnswer = {
   /** What the model was shown; an answer that only repeats it is refused. */
   readonly given: readonly unknown[];
   readonly limit: ContinuationLimit;
-  /** About how long the document becomes, and the tokens that one answer may have where that is known. */
+  /** About how long the document becomes; the tokens that one answer may have, where known. */
   readonly expected?: { readonly chars: number; readonly tokensAtOnce?: number };
   /** How many characters the request of this turn had; asked for only where the answer was cut. */
   readonly countRead: () => number;

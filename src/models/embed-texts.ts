@@ -65,7 +65,7 @@ function readTokens(tokens: number | undefined, texts: readonly string[]): numbe
   return tokens <= most ? tokens : null;
 }
 
-/** The error carries what the provider says that it took: vectors that cannot be used are billed, too. */
+/** The error carries the reported usage: vectors that cannot be used are billed, too. */
 function checkVectors(
   id: ModelId,
   vectors: readonly (readonly number[])[],
