@@ -97,11 +97,7 @@ export async function* workOnRun(
   const { worker, load, nudge } = createRunWorker(store, sessionId, concurrency, tracing.trace);
   const writes = new BackgroundWrites<FolderEvent>(load);
   await resumeSettings(store);
-  // At once: a busy store can keep the loop below from seeing the signal for seconds, and who asks
-  // meanwhile how many workers go on with the session must not be told of this one.
-  const leave = (): void => worker.leave();
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
+  const forget = leaveAt(signal, worker);
   await worker.start();
   // When the worker has asked for its first jobs: the store takes some milliseconds to find them.
   void nextTurn().then(() => findReadingOrders(session.process));
@@ -136,7 +132,7 @@ export async function* workOnRun(
     isLeft = false;
     throw thrown;
   } finally {
-    signal.removeEventListener('abort', leave);
+    forget();
     await Promise.all([writes.end({ isRepeated: isOver }), stopping ?? stop()]);
   }
   // Before anything is told: who then leaves the loop finds the folder whole.
@@ -147,6 +143,17 @@ export async function* workOnRun(
   await storeMetrics(store);
   yield* await tracing.end();
   yield { kind: 'run-rested', result };
+}
+
+/**
+ * Lets the worker leave its session at the signal itself: a busy store can keep the reader of events
+ * from seeing it for seconds, and whoever counts the workers meanwhile must not count this one.
+ */
+function leaveAt(signal: AbortSignal, worker: Worker): () => void {
+  const leave = (): void => worker.leave();
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  return () => signal.removeEventListener('abort', leave);
 }
 
 /** Calls under way are paid for: unless the caller cuts them off, they finish and are saved. */
