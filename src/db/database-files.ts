@@ -78,7 +78,9 @@ function requireOwnOwner(directory: string, folder: string): void {
  * ours at any time, whoever owns these.
  */
 export function requireOwnDirectory(directory: string): void {
-  refuseOwner(directory, directory, statSync(directory).uid);
+  const { uid } = statSync(directory);
+  // A volume of a container belongs to root, which can do all of that anyway.
+  if (uid !== 0) refuseOwner(directory, directory, uid);
 }
 
 function refuseOwner(directory: string, path: string, owner: number | undefined): void {
