@@ -94,7 +94,7 @@ test('a store that could not be brought up to date is not backed up', async () =
 });
 
 testWithDisk('a backup never takes the room that the work needs (needs mount)', async () => {
-  const disk = await mountSmallDisk(195);
+  const disk = await mountSmallDisk(230);
   const dataDirectory = await emptyDirectory(join(disk, 'data'));
   await openAndClose(dataDirectory, 1);
   expect(listBackups(dataDirectory).length).toBe(1);

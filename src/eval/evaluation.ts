@@ -60,7 +60,7 @@ export function concludeEvaluation(
   const warnings = [
     ...ownTexts.map(
       ({ judge, brief, text }) =>
-        `${judge} judges what it wrote itself (${brief}, ${text}); models prefer their own texts.`,
+        `Judge ${judge} wrote one of the texts itself (${brief}, ${text}); models prefer their own.`,
     ),
     ...briefs.flatMap(findNames),
     ...briefs.flatMap(findLengths),

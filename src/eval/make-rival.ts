@@ -113,7 +113,7 @@ async function* takeOrWrite(
   if (note && existsSync(folder)) {
     const isSame = note.models.join() === model && (!wordsGiven || note.wordsAsked === words);
     if (isSame) return takeFolder(folder);
-    const by = `${note.models.join(', ')}, asked for ${note.wordsAsked ?? 'other'} words`;
+    const by = `${note.models.join(', ')}, with another length asked for`;
     throw new DialecticError('folder_occupied', `${folder} is of ${by}; name another --out.`);
   }
   await requireEmptyFolder(folder);

@@ -173,7 +173,7 @@ describe('three rivals on two briefs before two judges', () => {
       brief: 'brief',
       text: 'one-prompt',
     });
-    expect(warnings.join()).toContain('compatible/writer judges what it wrote itself');
+    expect(warnings.join()).toContain('Judge compatible/writer wrote one of the texts itself');
   }, 120_000);
 
   test('knows the costs of its folders when they are given', async () => {

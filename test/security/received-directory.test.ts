@@ -22,7 +22,6 @@ import { openDatabase } from '../../src/db/open.ts';
 import { restoreStore } from '../../src/db/restore.ts';
 import { FileLock } from '../../src/platform/file-lock.ts';
 import { afterTheFile, emptyDirectory, temporaryFolder } from '../stores.ts';
-import { hostileLibrary } from './hostile-library.ts';
 
 const STAMP = '2026-01-01T00-00-00-000Z';
 const UNUSABLE = 'data_directory_unusable';
@@ -373,55 +372,4 @@ test('a folder of backups that cannot be read is refused by name', async () => {
   };
   expect(list).toThrow(expect.objectContaining({ code: 'data_directory_unusable' }));
   chmodSync(place.in('backups'), 0o700);
-});
-
-describe('a library that a database names', () => {
-  const name = async (place: Place): Promise<string> => {
-    const proof = join(place.outside, 'ran');
-    const script = `globalThis.process.getBuiltinModule('fs').writeFileSync('${proof}','')`;
-    writeFileSync(place.in('pgdata/base/hostile.so'), hostileLibrary(script));
-    return proof;
-  };
-
-  test.each(['shared_preload_libraries', 'session_preload_libraries'])(
-    'in %s is not loaded',
-    async (setting) => {
-      const place = await receive();
-      const proof = await name(place);
-      const line = `${setting} = '/pglite/data/base/hostile'\n`;
-      for (const file of ['postgresql.conf', 'postgresql.auto.conf']) {
-        appendFileSync(place.in(`pgdata/${file}`), line);
-      }
-      expect(await use(place.directory)).toBe('opens');
-      expect(existsSync(proof)).toBe(false);
-    },
-  );
-
-  test('by a statement or a function of its catalog is refused', async () => {
-    const place = await receive();
-    const proof = await name(place);
-    const database = await openDatabase({ dataDirectory: place.directory }, { backupEveryMs: 0 });
-    for (const statement of [
-      "load '/pglite/data/base/hostile'",
-      "create function hostile() returns int language c as '/pglite/data/base/hostile', 'x'",
-    ]) {
-      const loading = database.transaction({ as: 'owner' }, (tx) => tx.query(statement));
-      await expect(loading).rejects.toThrow();
-    }
-    await database.close();
-    expect(existsSync(proof)).toBe(false);
-  });
-
-  test('does not keep the store from its own libraries', async () => {
-    const place = await receive();
-    const database = await openDatabase({ dataDirectory: place.directory }, { backupEveryMs: 0 });
-    const [row] = await database.transaction({ as: 'owner' }, (tx) =>
-      tx.query<{ text: string; fsync: string }>(
-        `select to_tsvector('english', 'foxes')::text || ('[1,2]'::vector <-> '[1,2]')::text as text,
-           current_setting('fsync') as fsync`,
-      ),
-    );
-    await database.close();
-    expect(row).toEqual({ text: "'fox':10", fsync: 'on' });
-  });
 });
