@@ -131,6 +131,18 @@ describe('recipe validate', () => {
     expect(await placesOf()).toEqual(['yaml_invalid process.yaml', ofText]);
   });
 
+  test('names a document whose fields cannot be said in its words; a run takes the recipe', async () => {
+    const contract = 'decide/contracts/decision.yaml';
+    const words = 'x-words: { brief: 90, standard: 2000, full: 4000 }';
+    const folder = await editedMemo(contract, 'properties:', `${words}\nproperties:`);
+    const { stdout, code } = await recipe('validate', folder);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(
+      /decide\/contracts\/decision\.yaml:\d+ x-words\.brief: the fields take \d+ words .* \(no_room\)\n$/,
+    );
+    expect((await recipe('show', folder)).stdout).toContain('model calls  5, ');
+  });
+
   test('a picture among the prompts is refused by code', async () => {
     const folder = await editedMemo('process.yaml', 'key:', 'key:');
     await writeFile(join(folder, 'shared', 'picture.png'), Buffer.from([0x89, 0x50, 0, 0xff]));

@@ -5,6 +5,7 @@ import { processOfStage } from '../recipe/lone-stage.ts';
 import { parseProcess, parseStage, type RecipeFiles } from '../recipe/parse.ts';
 import type { IssueCode, LineIndex, Process, RecipeIssue } from '../recipe/types.ts';
 import { checkLoneStage, checkProcess, requireParsed } from '../recipe/validate.ts';
+import { checkRoom } from '../recipe/validate-room.ts';
 
 /** Numbers of participants that a recipe is planned for, to find what only shows in a run. */
 const LANE_COUNTS = [1, 2, 3];
@@ -34,7 +35,7 @@ export async function checkFolder(folder: string): Promise<RecipeCheck> {
 
 function checkProcessFiles(files: RecipeFiles): RecipeCheck {
   const { lines, issues } = checkProcess(files);
-  const planned = isPlannable(issues) ? planIt(requireParsed(parseProcess(files)), lines) : [];
+  const planned = isPlannable(issues) ? tryOut(requireParsed(parseProcess(files)), lines) : [];
   return conclude('process', [...issues, ...planned], () => requireParsed(parseProcess(files)));
 }
 
@@ -46,7 +47,7 @@ function checkStageFiles(files: RecipeFiles): RecipeCheck {
   const process = parse();
   const prefix = `${process.key}/`;
   const moved = Object.entries(lines).map(([file, known]) => [`${prefix}${file}`, known] as const);
-  const planned = planIt(process, Object.fromEntries(moved)).map((issue) => ({
+  const planned = tryOut(process, Object.fromEntries(moved)).map((issue) => ({
     ...issue,
     file: issue.file.slice(prefix.length),
   }));
@@ -61,6 +62,15 @@ const conclude = (
   issues: readonly RecipeIssue[],
   parse: () => Process,
 ): RecipeCheck => ({ kind, issues, process: issues.length === 0 ? parse() : null });
+
+/**
+ * What shows only where the recipe is planned, and which documents have fewer words than their
+ * fields take. A run does not refuse the latter: it ends with documents that are too long.
+ */
+const tryOut = (process: Process, lines: LineIndex): RecipeIssue[] => [
+  ...planIt(process, lines),
+  ...checkRoom(process, lines),
+];
 
 /** A defect that shows with several numbers of participants is reported once. */
 function planIt(process: Process, lines: LineIndex): RecipeIssue[] {

@@ -1,36 +1,6 @@
 import { contractOf, describeDocument, type Section, stepsGuidedBy } from '../recipe/contract.ts';
+import { atLevel, forDepth, TYPICAL } from '../recipe/field-sizes.ts';
 import type { ContractNode, Stage, Step } from '../recipe/types.ts';
-
-/** Characters of a text that states evidence, and of one that does not. */
-type Length = { readonly cited: number; readonly plain: number };
-
-/**
- * What a frontier model typically writes for each kind of place in a contract, in characters:
- * means over some sixty documents of one, rounded. The first entry of a list is for sections, the
- * second for the fields of their records, the third for whatever lies deeper. What a contract
- * cannot tell is how talkative a model is; finished runs do.
- */
-const TYPICAL = {
-  text: [
-    { cited: 800, plain: 520 },
-    { cited: 300, plain: 70 },
-    { cited: 130, plain: 35 },
-  ],
-  /** One point of a list, and how many points a list has. */
-  point: [
-    { cited: 170, plain: 75 },
-    { cited: 90, plain: 70 },
-    { cited: 40, plain: 35 },
-  ],
-  points: [3, 2, 2],
-  records: 3,
-  /** An object whose fields the contract leaves open. */
-  open: { cited: 860, plain: 75 },
-  /** What the plan of a stage says about one field of a document that it guides. */
-  guidance: 140,
-  /** Documents as wholes, and the plans that guide a stage's documents. */
-  whole: { EXECUTE: 12_500, PLAN: 22_500 },
-} as const;
 
 /**
  * Entries of lists in one expected document. Lists within lists multiply, so that a contract of a
@@ -97,23 +67,24 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
   function value(key: string, node: ContractNode, level: number): unknown {
     if (node.enum) return node.enum[0];
     if (node.properties) return fields(node, level + 1);
-    if (node.items?.properties) return records(node.items, level);
+    if (node.items?.properties) return records(node, level);
     const types = [node.type ?? 'string'].flat();
     const cites = node['x-cites'] ?? node.items?.['x-cites'] ?? false;
     if (types.includes('array')) {
-      const count = entries(Math.max(node.minItems ?? 0, at(TYPICAL.points, level)));
-      return Array.from({ length: count }, () => write(pick(at(TYPICAL.point, level), cites)));
+      const count = entries(Math.max(node.minItems ?? 0, atLevel(TYPICAL.points, level)));
+      return Array.from({ length: count }, () => write(pick(atLevel(TYPICAL.point, level), cites)));
     }
     if (types.includes('number') || types.includes('integer')) return node.minimum ?? 50;
     if (types.includes('boolean')) return true;
     if (types.includes('object')) return { [key]: write(pick(TYPICAL.open, cites)) };
-    return write(pick(at(TYPICAL.text, level), cites));
+    return write(pick(atLevel(TYPICAL.text, level), cites));
   }
 
   /** The plan of a stage has one record for each document that it guides. */
-  function records(items: ContractNode, level: number): unknown[] {
+  function records({ items = {}, ...list }: ContractNode, level: number): unknown[] {
+    const count = forDepth(list['x-items'], 'standard') ?? TYPICAL.records;
     if (guided.length === 0 || !items.properties?.['document_key']) {
-      return Array.from({ length: entries(TYPICAL.records) }, () => fields(items, level + 1));
+      return Array.from({ length: entries(count) }, () => fields(items, level + 1));
     }
     return guided.map((document) => ({
       ...fields(items, level + 1),
@@ -133,5 +104,7 @@ function fillContract(contract: ContractNode, guided: Guided, scale: number) {
   return fields(contract, 0);
 }
 
-const at = <T>(list: readonly T[], level: number): T => list[Math.min(level, list.length - 1)]!;
-const pick = (length: Length, cites: boolean): number => (cites ? length.cited : length.plain);
+const pick = (
+  length: { readonly cited: number; readonly plain: number },
+  cites: boolean,
+): number => (cites ? length.cited : length.plain);

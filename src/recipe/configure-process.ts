@@ -1,6 +1,16 @@
 import { Memo, onceFor } from '../text/memo.ts';
 import { activeSteps } from './edges.ts';
-import type { Contract, Depth, DocumentRef, Process, Stage, Step, Transition } from './types.ts';
+import { forDepth } from './field-sizes.ts';
+import type {
+  Contract,
+  ContractNode,
+  Depth,
+  DocumentRef,
+  Process,
+  Stage,
+  Step,
+  Transition,
+} from './types.ts';
 
 /** What a person decides about a run of a process without editing its recipe. */
 export type RunSettings = {
@@ -83,9 +93,23 @@ function workAlone(step: Step): Step {
   return { ...rest, prompt: null, compute: 'copy' };
 }
 
-function atDepth(contract: Contract, depth: Depth): Contract {
-  const words = contract['x-words'];
-  return typeof words === 'object' ? { ...contract, 'x-words': words[depth] } : contract;
+/** The contract with the numbers of one depth, at its root and in every place below. */
+function atDepth<T extends ContractNode>(node: T, depth: Depth): T {
+  const { properties, items } = node;
+  const numbers = ['x-words', 'x-items'].flatMap((name) => {
+    const said = forDepth(node[name as 'x-words' | 'x-items'], depth);
+    return said === undefined ? [] : [[name, said] as const];
+  });
+  const fields = Object.entries(properties ?? {}).map(([key, child]): [string, ContractNode] => [
+    key,
+    atDepth(child, depth),
+  ]);
+  return {
+    ...node,
+    ...Object.fromEntries(numbers),
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(fields) }),
+    ...(items === undefined ? {} : { items: atDepth(items, depth) }),
+  };
 }
 
 /** Takes out what process.yaml says of documents that no step of this run makes. */

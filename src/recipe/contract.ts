@@ -2,6 +2,7 @@ import { DialecticError } from '../errors/errors.ts';
 import { humanise } from '../text/markdown-blocks.ts';
 import { freezeDeep, onceForPair } from '../text/memo.ts';
 import { isShown } from './edges.ts';
+import { forDepth } from './field-sizes.ts';
 import type { Contract, ContractNode, Stage, Step } from './types.ts';
 
 /** A section or field as prompts and templates see it. */
@@ -13,6 +14,10 @@ export type Section = {
   readonly type: string;
   readonly required: boolean;
   readonly cites: boolean;
+  /** How many records or points it has at the most; 0 where the contract does not say. */
+  readonly items: number;
+  /** How many words it should have; 0 where the contract does not say. */
+  readonly words: number;
   readonly fields: readonly Section[];
 };
 
@@ -33,6 +38,7 @@ export const ANNOTATIONS: readonly string[] = [
   'x-cites',
   'x-coverage',
   'x-fill',
+  'x-items',
   'x-records',
   'x-shown',
   'x-words',
@@ -63,15 +69,10 @@ export const describeDocument = onceForPair((stage: Stage, step: Step): Document
     title: contract?.title ?? humanise(step.output.documentKey),
     description: contract?.description ?? '',
     cites: sections.some(holdsCitations),
-    words: wordsOf(contract),
+    words: forDepth(contract?.['x-words'], 'standard') ?? 0,
     sections,
   });
 });
-
-function wordsOf(contract: Contract | undefined): number {
-  const words = contract?.['x-words'] ?? 0;
-  return typeof words === 'number' ? words : words.standard;
-}
 
 const holdsCitations = (section: Section): boolean =>
   section.cites || section.fields.some(holdsCitations);
@@ -87,12 +88,14 @@ function listSections(node: ContractNode): Section[] {
       type: nameType(child),
       required: node.required?.includes(key) ?? false,
       cites: child['x-cites'] ?? child.items?.['x-cites'] ?? false,
+      items: forDepth(child['x-items'], 'standard') ?? 0,
+      words: forDepth(child['x-words'], 'standard') ?? 0,
       fields: listSections(child.items ?? child),
     }));
 }
 
 /** Whether code writes all of this, so that a model need not hear of it. */
-function isFilled(node: ContractNode): boolean {
+export function isFilled(node: ContractNode): boolean {
   if (node['x-fill'] !== undefined) return true;
   const fields = Object.values(node.properties ?? {});
   if (fields.length > 0) return fields.every(isFilled);

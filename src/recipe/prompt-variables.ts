@@ -17,7 +17,16 @@ const fieldsOf = (fields: Readonly<Record<string, Shape>>): Shape => ({ kind: 'f
 const values = (...names: readonly string[]): Shape =>
   fieldsOf(Object.fromEntries(names.map((name) => [name, VALUE])));
 
-const SECTION_VALUES = ['key', 'title', 'description', 'type', 'required', 'cites'];
+const SECTION_VALUES = [
+  'key',
+  'title',
+  'description',
+  'type',
+  'required',
+  'cites',
+  'items',
+  'words',
+];
 const SECTION = fieldsOf({
   ...Object.fromEntries(SECTION_VALUES.map((name) => [name, VALUE])),
   fields: listOf(OPEN),

@@ -307,6 +307,19 @@ export const STAGE_SCHEMA: JsonSchema = {
 
 const JSON_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
+const byDepth = (maximum: number, what: string): JsonSchema => ({
+  anyOf: [
+    { type: 'integer', minimum: 1, maximum },
+    record(
+      Object.fromEntries(DEPTHS.map((depth) => [depth, { type: 'integer', minimum: 0, maximum }])),
+      DEPTHS,
+      'By depth.',
+    ),
+  ],
+  // The message where neither form fits: it has to name the bound.
+  description: `must be at most ${maximum}: ${what}`,
+});
+
 const contractNode: JsonSchema = record(
   {
     type: {
@@ -337,20 +350,11 @@ const contractNode: JsonSchema = record(
     },
     'x-shown': flag(true, 'False: for code alone; it stays in the JSON and out of the Markdown.'),
     'x-fill': choice(FILL_SOURCES, 'Code writes this after the call; the model never sees it.'),
-    'x-words': {
-      anyOf: [
-        { type: 'integer', minimum: 1, maximum: MOST.words },
-        record(
-          Object.fromEntries(
-            DEPTHS.map((depth) => [depth, { type: 'integer', minimum: 0, maximum: MOST.words }]),
-          ),
-          DEPTHS,
-          'Words by depth.',
-        ),
-      ],
-      // The message where neither form fits: it has to name the bound.
-      description: `must be at most ${MOST.words}: how many words the document should have, at the root.`,
-    },
+    'x-words': byDepth(
+      MOST.words,
+      'how many words the document, or this place in it, should have.',
+    ),
+    'x-items': byDepth(MOST.items, 'on a list, how many records or points it has at the most.'),
     'x-records': choice(RECORD_KINDS, 'Code reads the records of this list, to check the plan.'),
   },
   [],

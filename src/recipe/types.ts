@@ -143,6 +143,9 @@ export type Step = {
   readonly origin: StepOrigin | null;
 };
 
+/** One number for all depths, or one for each. */
+export type ByDepth = number | Readonly<Record<Depth, number>>;
+
 /** The JSON Schema subset of contracts; docs/recipes.md lists the keywords. */
 export type ContractNode = {
   readonly type?: string | readonly string[];
@@ -167,8 +170,10 @@ export type ContractNode = {
   readonly 'x-shown'?: boolean;
   /** Code writes this field after the call; a model never sees it. */
   readonly 'x-fill'?: FillSource;
-  /** At the root of a contract: how many words the document should have. */
-  readonly 'x-words'?: number | Readonly<Record<Depth, number>>;
+  /** How many words it should have: the document, at the root of a contract, or one place in it. */
+  readonly 'x-words'?: ByDepth;
+  /** How many records or points this list has at the most. */
+  readonly 'x-items'?: ByDepth;
   /** The records of this list are of a kind that code reads, to check the plan. */
   readonly 'x-records'?: RecordKind;
 };
@@ -313,6 +318,7 @@ export type IssueCode =
   | 'template_invalid'
   | 'template_field_unknown'
   | 'contract_field_unplaced'
+  | 'no_room'
   | 'reference_unknown'
   | 'transition_invalid'
   | 'input_unsatisfied'
