@@ -27,6 +27,7 @@ import {
   loadProcess,
   validateProcess,
 } from '../src/recipe/validate.ts';
+import { checkRoom } from '../src/recipe/validate-room.ts';
 import { readFolder } from './recipes/read-folder.ts';
 import { sampleDocument, sampleFacts, sampleJob, sampleLabel } from './recipes/sample.ts';
 import { debateAlone } from './recipes/shipped.ts';
@@ -91,6 +92,28 @@ test('every document with sections that cite says how much of it must, where the
 describe('the shipped recipes', () => {
   test.each(['software-plan', 'decision-memo'])('%s has no defect', (name) => {
     expect(checkProcess(read(name)).issues).toEqual([]);
+  });
+
+  test.each(['software-plan', 'decision-memo'])(
+    '%s has room for its fields at each depth',
+    (name) => {
+      const { value, lines } = checkProcess(read(name));
+      expect(checkRoom(value!, lines).map(({ file, message }) => `${file}: ${message}`)).toEqual(
+        [],
+      );
+    },
+  );
+
+  test('the result of software-plan stays below 15,000 words at standard depth', () => {
+    const result = softwarePlan.stages.find(({ key }) => key === 'result')!;
+    const shown = [...softwarePlan.results, softwarePlan.firstPage!].flatMap((ref) =>
+      ref.stage === 'result'
+        ? result.steps.filter(({ output }) => output.documentKey === ref.documentKey)
+        : [],
+    );
+    const words = shown.map((step) => describeDocument(result, step).words);
+    expect(words.filter((count) => count > 0)).toHaveLength(5);
+    expect(words.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(15_000);
   });
 
   test('research has no defect as a stage on its own', () => {
