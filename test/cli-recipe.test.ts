@@ -138,7 +138,7 @@ describe('recipe validate', () => {
     const { stdout, code } = await recipe('validate', folder);
     expect(code).toBe(2);
     expect(stdout).toMatch(
-      /decide\/contracts\/decision\.yaml:\d+ x-words\.brief: the fields take \d+ words .* \(no_room\)\n$/,
+      /decision\.yaml:\d+ x-words\.brief: the fields take \d+ words .* \(no_room\)\n$/,
     );
     expect((await recipe('show', folder)).stdout).toContain('model calls  5, ');
   });

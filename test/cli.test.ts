@@ -23,6 +23,9 @@ test('demo replays the recorded debate and says what to open first', async () =>
   const files = await readTextFolder(out);
   const example = fileURLToPath(new URL('../examples/bakery-plan', import.meta.url));
   expect(textsOf(files)).toEqual(textsOf(await readTextFolder(example)));
+  const contents = files.get([...files.keys()].find((path) => path.endsWith('/contents.md'))!)!;
+  expect(contents).toMatch(/\[Requirements\].* asked · 13 words a sentence, 7 % without a verb$/m);
+  expect(contents).toMatch(/\[What the debate found\].* · \d+ words$/m);
   const readme = files.get('project_readme.md')!;
   expect(readme).toContain('**The answers are recorded:**');
   expect(readme).not.toContain('No language model');
@@ -52,7 +55,17 @@ test('run, list, show, choose and export go together', async () => {
   expect(readme).toMatch(
     /^# What was decided\n\n- \S[^]*## Read first[^]*In all: 10 calls, 8 documents\./,
   );
-  for (const { path, dataPath } of result.documents) {
+  for (const { path, dataPath, stage, key, style } of result.documents) {
+    const isRead = `${stage}/${key}` === 'decide/decision';
+    expect(style, key).toEqual(
+      isRead
+        ? {
+            sentences: expect.any(Number),
+            averageWords: expect.any(Number),
+            fragments: expect.any(Number),
+          }
+        : null,
+    );
     if (path) expect(existsSync(path), path).toBe(true);
     expect(JSON.parse(await readFile(dataPath, 'utf8'))).toBeTypeOf('object');
   }

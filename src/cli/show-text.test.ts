@@ -22,6 +22,7 @@ const documents = models.flatMap((model, at) =>
     dataPath: `${key}.json`,
     path: key === 'header' ? null : `draft/${key}.md`,
     rerun: key === 'part_0' && at === 0 ? 'written by 2 b/two' : null,
+    style: key === 'part_1' ? { sentences: 40, averageWords: 14.6, fragments: 0.04 } : null,
   })),
 );
 const shown = {
@@ -40,6 +41,12 @@ const shown = {
   budgetUsd: 15,
   now: new Date('2026-03-08T12:00:00Z'),
 } as unknown as Shown;
+
+test('a document of the result is shown with the style of its sentences', () => {
+  expect(describeSession(shown, false)[5]).toBe(
+    '  Anything (part_1) · 1 2 · 15 words a sentence, 4 % without a verb',
+  );
+});
 
 test('a stage takes ten lines at most, whatever it wrote, with its money', () => {
   const lines = describeSession(shown, false);

@@ -6,6 +6,7 @@ import { shortId } from '../session/name-document.ts';
 import type { SessionView } from '../session/read.ts';
 import type { RunResult } from '../session/summary.ts';
 import { countNoun } from '../text/count-noun.ts';
+import { tellStyle } from '../text/measure-style.ts';
 import { describeAge } from './describe-age.ts';
 import { withKey } from './with-key.ts';
 
@@ -71,7 +72,9 @@ function listTitles(stage: Stage, documents: readonly ShownDocument[]): string[]
   const read = documents.filter(({ path }) => path !== null);
   const titles = [...Map.groupBy(read, ({ key }) => key)].map(([key, own]) => {
     const lanes = [...new Set(own.map(({ lane }) => lane))].toSorted((a, b) => a - b);
-    return `  ${withKey(titleOf(stage, key), key)} · ${lanes.join(' ')}`;
+    const style = own.find((one) => one.style)?.style;
+    const told = style ? ` · ${tellStyle(style)}` : '';
+    return `  ${withKey(titleOf(stage, key), key)} · ${lanes.join(' ')}${told}`;
   });
   if (titles.length <= MOST_TITLES) return titles;
   const shown = titles.slice(0, MOST_TITLES - 1);

@@ -67,3 +67,13 @@ test('what stands in a draft that another step rewrites is not held against this
   expect(findDefects(withLater('doc:other/draft_work'), answer, null)).toHaveLength(1);
   expect(findDefects(asked, answer, null)).toHaveLength(1);
 });
+
+test('the style of an answer is a defect only where its step asks for it', () => {
+  const clipped = Array(20)
+    .fill('Full parity with the old spreadsheet by Friday evening.')
+    .join(' ');
+  const assembly = assemble(plan(3), 'rewrites');
+  expect(findDefects(assembly, plan(3), clipped)).toEqual([]);
+  const asked = { ...assembly, step: { ...assembly.step, checks: ['poor_style'] } } as Assembly;
+  expect(findDefects(asked, plan(3), clipped)).toEqual([expect.stringContaining('have no verb')]);
+});

@@ -8,6 +8,7 @@ import { rivalsInput } from '../recipe/ballot.ts';
 import { describeDocument, requireContract } from '../recipe/contract.ts';
 import type { StepInput } from '../recipe/types.ts';
 import type { Assembly } from './assemble-request.ts';
+import { findStyleDefects } from './find-style-defects.ts';
 import { checkInput, planDocuments } from './job-input.ts';
 import type { JsonRecord } from './json-reader.ts';
 
@@ -65,6 +66,7 @@ function runChecks(assembly: Assembly, content: JsonRecord, text: string): strin
           `The document uses ${codes.length} codes that it does not explain (${codes.slice(0, 5).join(', ')} …); a reader follows ${MOST_CODES}. Say in words what they stand for.`,
         ]
       : []),
+    ...(step.checks.includes('poor_style') ? findStyleDefects(text) : []),
   ];
 }
 

@@ -11,6 +11,7 @@ import type {
   Step,
   StepInput,
   StepOrigin,
+  StyleCheck,
   Unsupported,
 } from './types.ts';
 
@@ -72,7 +73,7 @@ export type StepFile = {
   readonly for_each?: string;
   readonly prompt?: string;
   readonly compute?: Computation;
-  readonly checks?: readonly Check[];
+  readonly checks?: readonly (Check | StyleCheck)[];
   readonly extends?: string;
   readonly rewrites?: string;
   readonly alone?: Step['alone'];

@@ -59,10 +59,10 @@ describe('the words that a contract takes at the least', () => {
 
   test('count an optional section and an optional field by the share that writers fill', () => {
     const section = needed({ summary: text }, []);
-    expect(section).toBe(Math.round(4 * LEAST.sentence * LEAST.optional[0]!));
+    expect(section).toBe(Math.round(4 * LEAST.sentence * LEAST.optional[0]));
     const features = records({ behaviour: text }, 100);
     const optional = { ...features, items: { ...features.items, required: [] } };
-    expect(needed({ features: optional })).toBe(100 * LEAST.cell * LEAST.optional[1]!);
+    expect(needed({ features: optional })).toBe(100 * LEAST.cell * LEAST.optional[1]);
   });
 
   test('leave out what code fills in and what no reader gets', () => {

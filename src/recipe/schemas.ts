@@ -9,6 +9,7 @@ import {
   INPUT_TYPES,
   OWN_VOTES,
   RECORD_KINDS,
+  STYLE_CHECKS,
   UNSUPPORTED,
 } from './types.ts';
 
@@ -227,7 +228,7 @@ const step = record(
     prompt: file('prompts', 'md', 'prompts/*.md'),
     compute: choice(COMPUTATIONS, 'What code makes in place of a model; then without a prompt.'),
     checks: list(
-      choice(CHECKS, 'One defect.'),
+      choice([...CHECKS, ...STYLE_CHECKS], 'One defect.'),
       'Defects that code looks for in the answer; they go back to the writer once.',
     ),
     extends: key('Input that the answer only changes; code takes the rest over from it.'),

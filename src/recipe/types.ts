@@ -60,6 +60,10 @@ export const CHECKS = [
 ] as const;
 export type Check = (typeof CHECKS)[number];
 
+/** Defects of style that code can look for in an answer. */
+export const STYLE_CHECKS = ['poor_style'] as const;
+export type StyleCheck = (typeof STYLE_CHECKS)[number];
+
 /** What follows where a document's citations stay wrong although its writer was asked to mend them. */
 export const UNSUPPORTED = ['mark', 'other_evidence', 'other_lane'] as const;
 export type Unsupported = (typeof UNSUPPORTED)[number];
@@ -118,7 +122,7 @@ export type Step = {
   /** What code does in place of a model; null where a model writes. */
   readonly compute: Computation | null;
   /** Defects that code looks for in the answer; they go back to the writer once. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly (Check | StyleCheck)[];
   /** Name of the input that the answer only changes: code takes the rest over from it. */
   readonly extends: string | null;
   /** Name of the input that the answer replaces whole: a draft, which no check counts beside it. */

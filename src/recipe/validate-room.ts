@@ -29,8 +29,9 @@ export function checkRoom(process: Process, lines: LineIndex): RecipeIssue[] {
   return [...narrow.values()];
 }
 
+const words = (count: number): string => count.toLocaleString('en');
+
 function describe({ needed, allowed, parts }: Room, depth: Depth | null): string {
-  const words = (count: number): string => count.toLocaleString('en');
   const largest = parts.slice(0, NAMED).map((part) => `${part.key} ${words(part.words)}`);
   const at = depth === null ? '' : ` at depth ${depth}`;
   return (

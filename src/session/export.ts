@@ -7,6 +7,7 @@ import type { Loss } from '../planning/types.ts';
 import { Slices } from '../platform/clock.ts';
 import type { Overlay, Process } from '../recipe/types.ts';
 import { requireRecord } from '../text/is-record.ts';
+import type { Style } from '../text/measure-style.ts';
 import { makeInert } from '../text/safe-markdown.ts';
 import { describeRerun } from './citation-record.ts';
 import { type Counts, readCounts } from './counts.ts';
@@ -28,6 +29,7 @@ import { type Outcome, readOutcome } from './outcome.ts';
 import { gatherQuestions } from './questions.ts';
 import { laneOf, readSession, type SessionLane, type SessionView } from './read.ts';
 import { writeContents, writeReadme } from './readme.ts';
+import { styleOf } from './result-style.ts';
 import { readStageLanes } from './stages.ts';
 
 /** A document of a session with the places of its files in the exported folder. */
@@ -54,6 +56,8 @@ export type ExportedDocument = {
   readonly missing: readonly Loss[];
   /** How it was asked for after its writer did not mend its citations; null where it was not. */
   readonly rerun: string | null;
+  /** How its sentences are written; null for what is not part of the result. */
+  readonly style: Style | null;
 };
 
 export type ExportedSession = {
@@ -237,6 +241,7 @@ function addDocument(
     isOffline: row.is_offline,
     missing: row.missing,
     rerun: row.citations?.rerun ? describeRerun(row.citations.rerun) : null,
+    style: styleOf(session, row),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Loss } from '../planning/types.ts';
 import { describeDocument } from '../recipe/contract.ts';
 import { stageOf } from '../recipe/edges.ts';
 import { safeInline } from '../text/markdown-text.ts';
+import { tellStyle } from '../text/measure-style.ts';
 import { quoteWord } from '../text/quote-word.ts';
 import { describeVote, tellChoice } from './choice-text.ts';
 import { type Counts, tellCounts } from './counts.ts';
@@ -254,14 +255,15 @@ function link(session: SessionView, document: ExportedDocument, folder: string):
 function countWords(
   { process }: SessionView,
   { rows }: SessionMade,
-  { id, stage: stageKey, key }: ExportedDocument,
+  { id, stage: stageKey, key, style }: ExportedDocument,
 ): string {
   const stage = stageOf(process, stageKey);
   const step = stage.steps.find(({ output }) => output.documentKey === key);
   const asked = step ? describeDocument(stage, step).words : 0;
   const row = rows.find((one) => one.id === id);
   const written = row ? wordsOf(row) : 0;
-  return asked > 0 ? ` · ${written} words, ${asked} asked` : ` · ${written} words`;
+  const words = asked > 0 ? `${written} words, ${asked} asked` : `${written} words`;
+  return ` · ${words}${style ? ` · ${tellStyle(style)}` : ''}`;
 }
 
 /** The words of pages by their hashes: every export of a run lists the documents of all before. */

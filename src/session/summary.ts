@@ -1,5 +1,6 @@
 import type { Transaction } from '../db/transaction.ts';
 import type { Loss } from '../planning/types.ts';
+import type { Style } from '../text/measure-style.ts';
 import { lastStage } from './advance.ts';
 import { type Chosen, tellChoice } from './choice-text.ts';
 import type { ExportedSession } from './export.ts';
@@ -61,6 +62,11 @@ export type RunResult = {
     readonly degraded: boolean;
     /** Who wrote it, or with which evidence, since its writer did not mend its citations; else null. */
     readonly rerun: string | null;
+    /**
+     * How its sentences are written, roughly: how many, words on average, and the share without a verb
+     * (null where it is not in English). Null for what is not part of the result, or has little prose.
+     */
+    readonly style: Style | null;
   }[];
   /** `by` is `ballots`, `person`, or `default` where nothing was counted. */
   readonly chosen: (Chosen & { readonly text: string }) | null;
@@ -139,6 +145,7 @@ export async function summarise(
       costUsd: document.costUsd,
       degraded: document.missing.length > 0,
       rerun: document.rerun,
+      style: document.style,
     })),
     ...viewChoice(session),
     usage: {
