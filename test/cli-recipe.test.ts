@@ -133,8 +133,7 @@ describe('recipe validate', () => {
 
   test('names a document whose fields cannot be said in its words; a run takes the recipe', async () => {
     const contract = 'decide/contracts/decision.yaml';
-    const words = 'x-words: { brief: 90, standard: 2000, full: 4000 }';
-    const folder = await editedMemo(contract, 'properties:', `${words}\nproperties:`);
+    const folder = await editedMemo(contract, 'brief: 550', 'brief: 90');
     const { stdout, code } = await recipe('validate', folder);
     expect(code).toBe(2);
     expect(stdout).toMatch(

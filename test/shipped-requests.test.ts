@@ -96,3 +96,15 @@ test.each([softwarePlan, decisionMemo])('all requests of $key begin alike', (pro
   );
   expect(new Set(systems).size).toBe(1);
 });
+
+test('a request says how many entries a list has at the most and how long a short section is', () => {
+  const ask = (stageKey: string, documentKey: string): string => {
+    const stage = softwarePlan.stages.find(({ key }) => key === stageKey)!;
+    const step = stage.steps.find(({ output }) => output.documentKey === documentKey)!;
+    const { system, messages } = requestOf(softwarePlan, stage, step);
+    return [system, ...messages.map(({ content }) => content)].join('\n');
+  };
+  expect(ask('thesis', 'feature_spec')).toContain('- `features` (records, 8 at most): ');
+  expect(ask('thesis', 'success_metrics')).toContain('- `ownership` (35 words): ');
+  expect(ask('thesis', 'success_metrics')).toContain('sentences of 12 to 22 words on average');
+});

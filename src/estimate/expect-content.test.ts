@@ -48,4 +48,9 @@ describe('a document of the expected size', () => {
       'technical_approach',
     ]);
   });
+
+  test('has as many records as the contract names', () => {
+    const place = steps.find(({ name }) => name === 'thesis/thesis_generate_feature_spec')!;
+    expect(expectContent(place.stage, place.step)['features']).toHaveLength(8);
+  });
 });

@@ -97,3 +97,24 @@ describe('a process configured for a run', () => {
     expect(brief.depth).toBe('brief');
   });
 });
+
+test('a depth sets the words of a document, and those and the entries of every place in it', () => {
+  const numbers = { brief: 1, standard: 2, full: 3 };
+  const process = sample();
+  const [path, contract] = Object.entries(process.stages.at(-1)!.contracts)[0]!;
+  const place = {
+    type: 'array',
+    'x-items': numbers,
+    items: { type: 'string', 'x-words': numbers },
+  };
+  const deep = { ...contract, properties: { list: { properties: { place } } } };
+  const result = { ...process.stages.at(-1)!, contracts: { [path]: deep } };
+  const stages = [...process.stages.slice(0, -1), result];
+  const configured = configureProcess({ ...process, stages }, { ...SETTINGS, depth: 'full' });
+  expect(configured.stages.at(-1)!.contracts[path]).toMatchObject({
+    'x-words': 400,
+    properties: {
+      list: { properties: { place: { 'x-items': 3, items: { type: 'string', 'x-words': 3 } } } },
+    },
+  });
+});

@@ -69,10 +69,13 @@ const VALUES = new Set(
   ).split(' '),
 );
 
-/** Whether a field of a record holds a value in place of a sentence. */
-export function holdsValue(key: string, node: ContractNode): boolean {
+/** Whether a place holds a value, not sentences; a name tells it of the fields of records alone. */
+export function holdsValue(key: string, node: ContractNode, level: number): boolean {
   if (node.enum !== undefined || node.items?.enum !== undefined) return true;
   const types = [node.type ?? 'string'].flat();
+  const isText = ['string', 'array', 'object'].some((type) => types.includes(type));
+  if (!isText) return true;
+  if (level === 0) return false;
   if (!types.includes('string') && !types.includes('array')) return true;
   return VALUES.has(key.split('_').at(-1)!.toLowerCase());
 }

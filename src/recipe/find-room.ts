@@ -53,7 +53,7 @@ function measurePlace(key: string, node: ContractNode, measure: Measure, level: 
     const count = forDepth(node['x-items'], depth) ?? LEAST.records[depth];
     return Math.max(count, node.minItems ?? 0) * measureFields(node.items, measure, level + 1);
   }
-  const isValue = level > 0 && holdsValue(key, node);
+  const isValue = holdsValue(key, node, level);
   if ([node.type ?? 'string'].flat().every((type) => type === 'array')) {
     const typical = atLevel(LEAST.points[depth], level);
     const count = forDepth(node['x-items'], depth) ?? Math.max(typical, node.minItems ?? 0);
