@@ -14,11 +14,14 @@ import { describeEvaluation } from '../eval/describe-evaluation.ts';
 import type { Evaluation } from '../eval/evaluation.ts';
 import { requirePrices } from '../eval/make-rival.ts';
 import { MADE_RIVALS } from '../eval/texts.ts';
+import type { ModelsConfig } from '../models/config.ts';
+import { findPrice, type ModelPrice } from '../models/prices.ts';
 import { requireModels } from '../models/require-models.ts';
 import { readRunBudget } from '../wallet/session-budgets.ts';
 import { readBrief } from './brief.ts';
 import { addBudgetOptions, budgetOf } from './budget.ts';
 import { readConfiguration } from './configuration.ts';
+import { agree, findConsent } from './confirm.ts';
 import { checkEvalOptions, type EvalOptions, toEvaluation, toRunOptions } from './eval-options.ts';
 import { withExample } from './help-text.ts';
 import { holdDebate, SharedBudget } from './hold-debate.ts';
@@ -78,6 +81,7 @@ async function evaluate(given: string[], options: EvalOptions): Promise<void> {
     options,
   );
   await checkEvaluation(evaluation);
+  await confirmUncapped(models, config, options);
   if (options.preflight !== false) {
     const budget = budgetOf(options);
     tellChecks(await askModels(models, config, (ask) => withModels(data, ask), budget));
@@ -90,6 +94,32 @@ async function evaluate(given: string[], options: EvalOptions): Promise<void> {
   const limited = { ...evaluation, budget: budget.capsOf() };
   report(await withModels(data, (dialectic) => judgeTexts(dialectic, limited)), options);
 }
+
+/**
+ * How long the texts are that judges read is known only when they are written; so without a budget a
+ * person has to agree, unless no model of the evaluation costs anything.
+ */
+async function confirmUncapped(
+  models: readonly string[],
+  config: ModelsConfig,
+  options: EvalOptions,
+): Promise<void> {
+  const { usd, tokens } = budgetOf(options);
+  if (usd !== undefined || tokens !== undefined) return;
+  const prices = await Promise.all(models.map((model) => findPrice(model, config)));
+  const dear = models.filter((_, at) => !isFree(prices[at] ?? null));
+  if (dear.length === 0) return;
+  const question = `No --budget caps what ${dear.join(', ')} take for texts and judgements.`;
+  const answer = await agree(`${question} Start it all the same?`, findConsent(options));
+  if (answer === 'agreed') return;
+  const said = answer === 'refused' ? 'Nothing was started.' : `${question} Nothing was started.`;
+  throw new DialecticError('spending_unconfirmed', said, {
+    action: 'Cap it with `--budget`, which is for debates, rivals and judges together, or `--yes`.',
+  });
+}
+
+const isFree = (price: ModelPrice | null): boolean =>
+  price !== null && Object.values(price.rates).every((rate) => rate === 0);
 
 /** Ctrl-C lets calls under way end and begins no other; a second one ends the process. */
 async function judgeTexts(dialectic: Dialectic, options: EvaluationOptions): Promise<Evaluation> {

@@ -5,6 +5,7 @@ import { DialecticError } from '../errors/errors.ts';
 import type { ModelsConfig } from '../models/config.ts';
 import { findPrice } from '../models/prices.ts';
 import { requireWithin, writeTextFile, writeTextFolder } from '../platform/folders.ts';
+import { countNoun } from '../text/count-noun.ts';
 import type { EvalDeps } from './ask-model.ts';
 import { beats } from './choose-draft.ts';
 import { readCostNote, readKept, spendingShape, writeCostNote } from './cost-note.ts';
@@ -113,7 +114,9 @@ async function* takeOrWrite(
   if (note && existsSync(folder)) {
     const isSame = note.models.join() === model && (!wordsGiven || note.wordsAsked === words);
     if (isSame) return takeFolder(folder);
-    const by = `${note.models.join(', ')}, with another length asked for`;
+    const length =
+      note.wordsAsked === undefined ? 'another length' : countNoun(note.wordsAsked, 'word');
+    const by = `${note.models.join(', ')}, asked for ${length}`;
     throw new DialecticError('folder_occupied', `${folder} is of ${by}; name another --out.`);
   }
   await requireEmptyFolder(folder);

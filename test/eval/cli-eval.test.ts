@@ -305,6 +305,14 @@ describe('an evaluation that cannot begin', () => {
     expect(existsSync(join(folder, 'dialectic-eval/brief/debate'))).toBe(false);
   });
 
+  test('because nothing caps what paid judges take, and nobody agreed', async () => {
+    const given = [...FOLDERS, ...JUDGE, '-o', 'uncapped', '--json'];
+    const ended = await evaluate(answerWell, given, ['brief.md'], []);
+    expect(errorOf(ended).code).toBe('spending_unconfirmed');
+    expect(errorOf(ended).message).toContain('No --budget caps what compatible/judge take');
+    expect(ended.served).toEqual([]);
+  });
+
   test('because two briefs would have one folder, or another brief has it, says which', async () => {
     await mkdir(join(folder, 'other'), { recursive: true });
     await writeFile(join(folder, 'other/Brief.md'), OTHER_BRIEF);

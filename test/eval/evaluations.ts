@@ -75,9 +75,10 @@ export async function settle() {
     script: (asked: Asked) => Answer,
     parameters: readonly string[],
     briefs: readonly string[] = ['brief.md'],
+    consent: readonly string[] = ['--yes'],
   ) {
     const server = await startScriptedServer(script, undefined, NAMES);
-    const all = ['eval', ...briefs, '-p', recipe, ...parameters];
+    const all = ['eval', ...briefs, '-p', recipe, ...consent, ...parameters];
     try {
       const place = { cwd: folder, env: environment(server.url) };
       return { ...(await runDialectic(all, place)), served: server.served };
@@ -93,7 +94,7 @@ export async function settle() {
   ) {
     let stop = (): void => {};
     const server = await startScriptedServer((asked) => script(asked, stop), undefined, NAMES);
-    const all = ['eval', 'brief.md', '-p', recipe, ...parameters];
+    const all = ['eval', 'brief.md', '-p', recipe, '--yes', ...parameters];
     try {
       const { child, ended } = spawnDialectic(all, { cwd: folder, env: environment(server.url) });
       stop = () => child.kill('SIGINT');
