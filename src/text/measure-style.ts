@@ -70,7 +70,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
  * one counts as a fragment. Null where there is too little prose.
  */
 export function measureStyle(markdown: string): Style | null {
-  const prose = markdown.replace(/^\s*\|.*$/gm, '');
+  const prose = markdown.replace(/^[^\S\n]*\|.*$/gm, '');
   const sentences = splitParagraphs(prose).flatMap(splitSentences);
   if (sentences.length < FEWEST) return null;
   const words = sentences.flat();

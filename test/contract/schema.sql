@@ -2856,7 +2856,9 @@ begin
     perform 1 from stage_runs r where r.tenant_id = any (tenants) and r.id = any (runs)
       order by r.id for no key update;
   end if;
-  update stage_runs r set version = version + 1
+  -- After the greatest number that JavaScript holds comes 1 again: a tenant may write any, and a sum that
+  -- overflowed would end the batch in which jobs of other tenants end, too.
+  update stage_runs r set version = r.version % 9007199254740991 + 1
   where r.tenant_id = any (tenants) and r.id = any (runs);
 
   update lane_steps l set
@@ -3008,23 +3010,23 @@ begin
     order by r.id for no key update;
 
   with locked as (
-    select j.tenant_id, j.id, j.seq, j.takeovers from jobs j
+    select j.tenant_id, j.id, j.seq, least(j.takeovers, 2147483646) as takeovers from jobs j
     where j.status = 'processing' and j.lease_token = any (tokens)
     order by j.seq for update skip locked
   ), ranked as (
-    select l.tenant_id, l.id, l.takeovers >= most as fails,
+    select l.tenant_id, l.id, l.takeovers >= most as fails, l.takeovers + 1 as takeovers,
       case when l.takeovers < 5 then 0 else least(60, (l.takeovers - 4)
         * count(*) filter (where l.takeovers >= 5) over (order by l.seq)) end as rest_s
     from locked l
   ), changed as (
     update jobs j set status = case when r.fails then 'failed' else 'pending' end,
-      takeovers = j.takeovers + 1, worker_id = null, lease_token = null, lease_until = null,
+      takeovers = r.takeovers, worker_id = null, lease_token = null, lease_until = null,
       run_after = app_now() + r.rest_s * interval '1 second',
       finished_at = case when r.fails then app_now() end,
       error = case when r.fails then jsonb_build_object('code', 'takeovers_exhausted',
         'message', format('%s workers in a row died or lost their lease while they ran this job.',
-          j.takeovers + 1),
-        'details', jsonb_build_object('takeovers', j.takeovers + 1)) else j.error end
+          r.takeovers),
+        'details', jsonb_build_object('takeovers', r.takeovers)) else j.error end
     from ranked r where j.tenant_id = r.tenant_id and j.id = r.id
     returning 1
   )
